@@ -84,7 +84,25 @@ TEST(Intrinsics, VectorsAreAligned) {
   EXPECT_EQ(alignof(ulonglong2), 16u);
   const int4 v = make_int4(1, 2, 3, 4);
   EXPECT_EQ(v.w, 4);
-  EXPECT_EQ(__ldg(&v).y, 2);
+}
+
+// __ldg belongs into a kernel: it asks whether the launch has written there.
+struct ConstantParams {
+  LaunchHead head;
+  const int4* from;
+  int* out;
+};
+
+SY_KERNEL(constants, ConstantParams, 32) {
+  p.out[threadIdx.x] = __ldg(p.from + threadIdx.x).y;
+}
+
+TEST(Intrinsics, ConstantsAreReadWhole) {
+  const std::vector<int4> from = {make_int4(1, 2, 3, 4), make_int4(5, 6, 7, 8)};
+  std::vector<int> out(2);
+  run_well(sy_kernel_constants, ConstantParams{{}, from.data(), out.data()},
+           Shape{{1}, {2}});
+  EXPECT_EQ(out, (std::vector<int>{2, 6}));
 }
 
 struct AtomicParams {
@@ -111,7 +129,9 @@ SY_KERNEL(atomics, AtomicParams, 256) {
   atomicInc(p.unsigneds + 3, 99);
   atomicMax(p.longs, static_cast<unsigned long long>(i) << 33);
   // A lock-free sum of doubles' bits, as kernels write one.
-  unsigned long long seen = p.longs[1], expected;
+  unsigned long long seen =
+                         *const_cast<volatile unsigned long long*>(p.longs + 1),
+                     expected;
   do {
     expected = seen;
     seen = atomicCAS(p.longs + 1, expected, expected + 2);
