@@ -471,12 +471,20 @@ class Reader {
     if (n->is_scalar()) {
       DerivativeItem item;
       item.at = n->at;
-      if (n->str() == "non_differentiable") {
+      if (n->str().starts_with("none")) {
+        no_derivative(*n, "none", e);
+        return;  // as if nothing were said: backward throws
+      }
+      if (n->str().starts_with("non_differentiable")) {
         item.kind = DerivativeItem::Kind::kNonDifferentiable;
+        if (n->str() != "non_differentiable") {
+          no_derivative(*n, "non_differentiable", e);
+        }
       } else if (n->str() != "auto") {
-        error(n->at,
-              "expected auto, non_differentiable or a map of arguments for "
-              "'derivative'");
+        error(
+            n->at,
+            "expected auto, non_differentiable, 'none, because …' or a map of "
+            "arguments for 'derivative'");
       }
       for (const Argument& a : e.schema.arguments()) {
         if (!a.type.is_tensor_like() || a.is_out()) continue;
@@ -510,6 +518,24 @@ class Reader {
       }
       e.derivative.push_back(std::move(item));
     }
+  }
+
+  // "WORD, because TEXT", with any number of spaces.
+  void no_derivative(const YamlNode& n, std::string_view word,
+                     OperatorEntry& e) {
+    std::string_view rest = std::string_view(n.str()).substr(word.size());
+    const auto skip = [&](std::string_view part) {
+      const bool is_next = rest.starts_with(part);
+      if (is_next) rest.remove_prefix(part.size());
+      const std::size_t at = rest.find_first_not_of(" \n");
+      rest.remove_prefix(std::min(at, rest.size()));
+      return is_next;
+    };
+    if (!skip(",") || !skip("because") || rest.empty()) {
+      error(n.at, "'derivative: {}' says why: '{}, because …'", word, word);
+      return;
+    }
+    e.no_derivative = Text(std::string(rest), n.at);
   }
 
   void forms(OperatorEntry& e) {
