@@ -1,6 +1,5 @@
 // Kernels for tests of the runtime, as the fake NVRTC would compile them.
 
-#define SY_CUDA_ON_HOST 1
 #include "test/backends/cuda/runtime_kernels.h"
 #include "kernel.cuh"
 
@@ -24,3 +23,8 @@ SY_KERNEL(report_value, ReportParams, 1) {
 }
 
 SY_KERNEL(nothing, NothingParams, 1024) {}
+
+#ifdef __SANITIZE_THREAD__
+#include "on_host/checked.h"
+SY_ON_HOST_CHECKED(sy_on_host::touch)
+#endif

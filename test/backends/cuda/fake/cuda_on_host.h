@@ -5,6 +5,12 @@
 // SY_CUDA_ON_HOST. It brings the headers of the C library that NVRTC has built
 // in; tests include it after all others, since __noinline__ is a macro then.
 
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(SY_ON_HOST_UNCHECKED)
+#error Kernels for the host are compiled with CHECKED_KERNEL_COPTS of fake.bzl, \
+    so that races are seen; SY_ON_HOST_UNCHECKED says that none are looked for.
+#endif
+
 #include "on_host/vectors.h"
 // The parts below use what stands above them.
 #include "on_host/thread.h"

@@ -20,20 +20,26 @@ struct Shape {
   BlockOrder order = BlockOrder::kAscending;
 };
 
-template <class P>
-Outcome run_kernel(sy_on_host::Kernel kernel, P params, const Shape& shape) {
-  unsigned long long started = 0;
-  params.head.started = &started;
-  params.head.ticket = 41;
+inline Grid grid_of(sy_on_host::Kernel kernel, const Shape& shape) {
   Grid grid;
   grid.name = "tested";
   grid.kernel = kernel;
-  grid.params = &params;
   grid.blocks = shape.blocks;
   grid.threads = shape.threads;
   grid.shared_bytes = shape.shared;
   grid.seed = shape.seed;
   grid.order = shape.order;
+  return grid;
+}
+
+template <class P>
+Outcome run_kernel(sy_on_host::Kernel kernel, P params, const Shape& shape) {
+  unsigned long long started = 0;
+  params.head.started = &started;
+  params.head.ticket = 41;
+  Grid grid = grid_of(kernel, shape);
+  grid.params = &params;
+  grid.params_bytes = sizeof params;
   return run_grid(grid);
 }
 

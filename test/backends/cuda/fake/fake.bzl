@@ -11,10 +11,23 @@ FAKE_CUDA = [
 
 FAKE_CUDA_ENV = {
     "FAKE_CUDA_INCLUDE": _HERE,
+    # The tests of this folder look for races; these are not tried with it yet.
+    "FAKE_CUDA_RACES": "0",
     "SWITCHYARD_CUDA_DRIVER": _HERE + "/libfake_cuda.so",
     "SWITCHYARD_NVRTC": _HERE + "/libfake_nvrtc.so",
     "SWITCHYARD_PLUGINS": ".",
 }
+
+# What programs compile kernels of their own with. They depend on :emulator, or
+# include on_host/checked.h as runtime_kernels.cpp does.
+CHECKED_KERNEL_COPTS = [
+    "-DSY_CUDA_ON_HOST",
+    "-mfma",
+    "-fno-sanitize=address",
+    "-fsanitize=thread",
+    "--param=tsan-distinguish-volatile=1",
+    "--param=tsan-instrument-func-entry-exit=0",
+]
 
 # Of programs that are no tests of the backend itself: theirs are interpreted.
 FAKE_CUDA_PROGRAM_ENV = dict(

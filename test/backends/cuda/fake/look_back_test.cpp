@@ -121,7 +121,7 @@ struct GatedSum {
       atomicAdd(p.begun, 1);
     }
     while (at == p.data &&
-           __atomic_load_n(p.begun, __ATOMIC_RELAXED) < p.wanted) {
+           *static_cast<const volatile int*>(p.begun) < p.wanted) {
       std::this_thread::yield();
     }
     return *reinterpret_cast<const float*>(at);

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <string>
@@ -90,10 +91,17 @@ Result code_of(Ending ending) {
   }
 }
 
-void run(ContextState& context, const FunctionState& f, Grid grid) {
+void run(ContextState& context, FunctionState& f, Grid grid) {
   SharedVariables variables = shared_variables(*f.module);
   grid.name = f.name.c_str();
   grid.kernel = f.kernel;
+  grid.params_bytes = f.info.params_bytes;
+  grid.most_checked = f.left_to_check;
+  // Else one block after the other is as good, and faster.
+  grid.resident = grid.most_checked == 0
+                      ? 1
+                      : static_cast<unsigned>(settings().multiprocessors);
+  grid.variables = variables;
   grid.seed = faults().seed;
   grid.memory_begin = addresses().begin;
   grid.memory_end = addresses().end;
@@ -110,6 +118,10 @@ void run(ContextState& context, const FunctionState& f, Grid grid) {
   const Patience patience(f.name);
   const DeviceAccess access(&context);
   const Outcome outcome = run_grid(grid);
+  if (grid.most_checked != ~uint64_t{0}) {
+    f.left_to_check =
+        grid.most_checked - std::min(grid.most_checked, outcome.checked);
+  }
   if (outcome.ending == Ending::kDone) return;
   note_fault(outcome.text, false);
   fail_context(context, code_of(outcome.ending));

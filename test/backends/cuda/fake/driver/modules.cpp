@@ -130,6 +130,7 @@ Result module_function(Function* out, Module handle, const char* name) {
     f->kernel = reinterpret_cast<sy_on_host::Kernel>(kernel);
     f->info = *static_cast<const sy_on_host::KernelInfo*>(info);
     f->most_shared = 48 << 10;
+    f->left_to_check = settings().most_checked;
     state().functions.add(f);
   }
   *out = reinterpret_cast<Function>(f.get());

@@ -64,6 +64,11 @@ Settings read_settings() {
   s.synchronous = flag_of("FAKE_CUDA_SYNC", s.synchronous);
   s.protect = flag_of("FAKE_CUDA_PROTECT", s.protect);
   s.junk = flag_of("FAKE_CUDA_JUNK", s.junk);
+  if (std::strcmp(text_of("FAKE_CUDA_RACES", ""), "all") == 0) {
+    s.most_checked = ~uint64_t{0};
+  } else if (!flag_of("FAKE_CUDA_RACES", true)) {
+    s.most_checked = 0;
+  }
   s.keep_modules = flag_of("FAKE_CUDA_KEEP_MODULES", s.keep_modules);
   s.patience = static_cast<int>(number_of("FAKE_CUDA_PATIENCE", s.patience));
   s.name = text_of("FAKE_CUDA_NAME", s.name.c_str());

@@ -24,7 +24,8 @@ struct Settings {
   bool protect = true;       // the host cannot touch memory of the device
   bool junk = true;          // new memory holds junk
   bool keep_modules = false;
-  int patience = 60;  // seconds for a launch; 0: for ever
+  uint64_t most_checked = 1 << 19;  // accesses of each kernel
+  int patience = 60;                // seconds for a launch; 0: for ever
   std::string name = "Fake CUDA device";
 };
 const Settings& settings();

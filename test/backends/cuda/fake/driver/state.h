@@ -108,7 +108,8 @@ struct FunctionState {
   std::string name;
   sy_on_host::Kernel kernel;
   sy_on_host::KernelInfo info;
-  std::atomic<unsigned> most_shared;  // dynamic
+  std::atomic<unsigned> most_shared;    // dynamic
+  std::atomic<uint64_t> left_to_check;  // accesses
 };
 
 struct ModuleState {

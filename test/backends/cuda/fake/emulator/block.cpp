@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -22,8 +23,10 @@ constexpr uint64_t kCanary = 0x5ca1ab1e0ddba11;
 constexpr unsigned kLanes = 32;
 // What shared memory holds before a block writes it.
 constexpr int kJunk = 0xcd;
-// What a lane reads from a lane that did not take part.
-constexpr uint64_t kNoValue = 0xdeadbeefdeadbeef;
+// Blocks take turns when a thread ends or waits: once in so many times.
+constexpr unsigned kTurns = 8;
+// Blocks that only spin for so long wait for others that cannot begin.
+constexpr std::chrono::seconds kMostSpinning{10};
 
 Strand* current() { return static_cast<Strand*>(&sy_on_host::self()); }
 
@@ -36,52 +39,57 @@ size_t stack_bytes(Strand* s) {
 }
 uint64_t& canary(Strand* s) { return *reinterpret_cast<uint64_t*>(room_of(s)); }
 
+// While it lives the runner runs, on a strand's stack, and not the kernel.
+class InRunner {
+ public:
+  explicit InRunner(Strand* me) : me_(me) {
+    me_->runner->set_in_kernel(nullptr);
+    me_->runner->settle(me_);
+  }
+  ~InRunner() { me_->runner->set_in_kernel(me_); }
+  InRunner(const InRunner&) = delete;
+  InRunner& operator=(const InRunner&) = delete;
+
+ private:
+  Strand* me_;
+};
+
 constexpr sy_on_host::Operations kOperations = {
     [](Barrier kind, int predicate) {
       Strand* me = current();
+      const InRunner in_runner(me);
       return me->runner->barrier(me, kind, predicate);
     },
     [](Collective kind, unsigned mask, uint64_t value, int source) {
       Strand* me = current();
+      const InRunner in_runner(me);
       return me->runner->collective(me, kind, mask, value, source);
     },
     [] {
       Strand* me = current();
+      const InRunner in_runner(me);
       me->runner->yield(me);
     },
     [](const char* why) {
       Strand* me = current();
+      me->runner->set_in_kernel(nullptr);
       me->runner->fail(me, Ending::kFailed, why);
+    },
+    [](sy_on_host::Access how, const void* p, size_t bytes, const void* from) {
+      Strand* me = current();
+      const InRunner in_runner(me);
+      me->runner->access(me, how, p, bytes, from);
+    },
+    [](bool for_all_blocks) {
+      Strand* me = current();
+      const InRunner in_runner(me);
+      me->runner->fence(me, for_all_blocks);
     },
 };
 
-const char* name_of(Collective kind) {
-  switch (kind) {
-    case Collective::kSync: return "__syncwarp";
-    case Collective::kShuffle: return "__shfl_*_sync";
-    case Collective::kBallot: return "__ballot_sync (or any, all)";
-    case Collective::kMatchAny: return "__match_any_sync";
-    default: return "__reduce_*_sync";
-  }
-}
-
-uint64_t combine(Collective kind, uint64_t a, uint64_t b) {
-  const auto sa = static_cast<int64_t>(a), sb = static_cast<int64_t>(b);
-  switch (kind) {
-    case Collective::kAdd: return a + b;
-    case Collective::kMin: return sb < sa ? b : a;
-    case Collective::kMax: return sa < sb ? b : a;
-    case Collective::kMinUnsigned: return b < a ? b : a;
-    case Collective::kMaxUnsigned: return a < b ? b : a;
-    case Collective::kAnd: return a & b;
-    case Collective::kOr: return a | b;
-    default: return a ^ b;
-  }
-}
-
 }  // namespace
 
-BlockRunner::BlockRunner() { ready_.reserve(1024); }
+BlockRunner::BlockRunner() = default;
 
 uint64_t BlockRunner::random() {
   uint64_t x = (random_state_ += 0x9e3779b97f4a7c15);
@@ -123,8 +131,6 @@ void BlockRunner::reset(Strand* s) {
 void BlockRunner::reset_strands() {
   idle_.clear();
   for (Strand* s : strands_) reset(s);
-  ready_.clear();
-  at_barrier_.clear();
 }
 
 Strand* BlockRunner::idle_strand() {
@@ -173,7 +179,7 @@ void BlockRunner::strand_main() {
   size_t bytes;
   after_switch(nullptr, &bottom, &bytes);
   BlockRunner* runner = me->runner;
-  // The first strand of a block is entered from run_block().
+  // The first strand of a launch is entered from run_blocks().
   if (runner->home_bottom_ == nullptr) {
     runner->home_bottom_ = bottom;
     runner->home_bytes_ = bytes;
@@ -185,296 +191,348 @@ void BlockRunner::strand_main() {
 // the thread keeps the strand and another strand goes on.
 void BlockRunner::loop(Strand* me) {
   for (;;) {
-    while (started_ < threads_) {
+    while (current_->living != 0 && current_->started < threads_) {
       begin(me);
+      in_kernel_ = me;
       grid_->kernel(grid_->params);
+      in_kernel_ = nullptr;
+      settle(me);
       if (canary(me) != kCanary) {
         fail(me, Ending::kFailed, "the stack has overflown");
       }
       finished(me);
     }
     idle_.push_back(me);
-    if (living_ == 0) {
+    if (alive_ == 0) {
       leave(me);
       continue;
     }
     Strand* to = next();
-    if (to == nullptr) {
-      fail(me, Ending::kFailed, describe_waiting());
-    }
-    if (to == me) idle_.pop_back();
+    if (to == nullptr) fail(me, Ending::kFailed, describe_waiting());
     enter(me, to);
   }
 }
 
 void BlockRunner::begin(Strand* me) {
-  unsigned number = shuffled_[position_];
-  position_ += step_;
-  if (position_ >= threads_) position_ -= threads_;
-  ++started_;
+  Block& b = *current_;
+  const unsigned number = shuffled_[b.position];
+  b.position += b.step;
+  if (b.position >= threads_) b.position -= threads_;
+  ++b.started;
+  me->block = &b;
+  me->number = number;
   me->warp = number / kLanes;
   me->lane = number % kLanes;
   me->calls = 0;
-  me->block_index = block_;
+  me->is_checked = checks_;
+  me->block_index = b.index;
   me->block_dim = grid_->threads;
   me->grid_dim = grid_->blocks;
-  me->shared = shared_;
+  me->shared = b.shared;
   me->memory_begin = grid_->memory_begin;
   me->memory_end = grid_->memory_end;
+  me->thread_index = thread_index(number);
+}
+
+uint3 BlockRunner::thread_index(unsigned number) const {
   const dim3& t = grid_->threads;
-  if (t.y == 1 && t.z == 1) {
-    me->thread_index = {number, 0, 0};
-  } else {
-    me->thread_index = {number % t.x, number / t.x % t.y, number / t.x / t.y};
-  }
+  if (t.y == 1 && t.z == 1) return {number, 0, 0};
+  return {number % t.x, number / t.x % t.y, number / t.x / t.y};
+}
+
+uint3 BlockRunner::index_of(uint64_t block) const {
+  const dim3& b = grid_->blocks;
+  return {static_cast<unsigned>(block % b.x),
+          static_cast<unsigned>(block / b.x % b.y),
+          static_cast<unsigned>(block / b.x / b.y)};
 }
 
 void BlockRunner::finished(Strand* me) {
-  --living_;
-  Warp& warp = warps_[me->warp];
+  Block& b = *me->block;
+  ++progress_;
+  --b.living;
+  Warp& warp = b.warps[me->warp];
   warp.living &= ~(1u << me->lane);
-  if (!warp.groups.empty()) check_groups(warp);
-  if (living_ != 0 && at_barrier_.size() == living_) release_barrier();
+  if (!warp.groups.empty()) check_groups(b, me->warp);
+  if (b.living != 0) {
+    if (b.at_barrier.size() == b.living) release_barrier(b);
+  } else if (begun_ < blocks_) {
+    begin_block(b);
+  } else {
+    --alive_;
+  }
+  if (grid_->seed != 0 && alive_ > 1 &&
+      random_below(kTurns * threads_) < kTurns) {
+    if (Block* other = other_block()) set_current(other);
+  }
+}
+
+bool BlockRunner::can_run(const Block& b) const {
+  return b.living != 0 && (!b.ready.empty() || b.started < threads_);
+}
+
+// One that can run, from a place that is drawn; not the current one.
+Block* BlockRunner::other_block() {
+  const unsigned n = places_;
+  if (alive_ == 0 || n < 2) return nullptr;
+  const unsigned from = grid_->seed == 0 ? 0 : random_below(n);
+  for (unsigned i = 0; i < n; ++i) {
+    Block* const b = resident_[(from + i) % n].get();
+    if (b != current_ && can_run(*b)) return b;
+  }
+  return nullptr;
 }
 
 Strand* BlockRunner::next() {
-  const auto n = static_cast<unsigned>(ready_.size());
-  if (n != 0 && (started_ == threads_ || (random() & 1) != 0)) {
-    const unsigned i = grid_->seed == 0 ? 0 : random_below(n);
-    Strand* s = ready_[i];
-    if (grid_->seed == 0) {
-      ready_.erase(ready_.begin());
-    } else {
-      ready_[i] = ready_.back();
-      ready_.pop_back();
+  const bool stays = can_run(*current_);
+  if (!stays || (grid_->seed != 0 && alive_ > 1 && random_below(kTurns) == 0)) {
+    Block* const other = other_block();
+    if (other != nullptr) {
+      set_current(other);
+    } else if (!stays) {
+      return nullptr;
     }
-    return s;
   }
-  return started_ == threads_ ? nullptr : idle_strand();
+  Block& b = *current_;
+  const auto n = static_cast<unsigned>(b.ready.size());
+  if (n == 0 || (b.started != threads_ && (random() & 1) == 0)) {
+    return idle_strand();
+  }
+  const unsigned i = grid_->seed == 0 ? 0 : random_below(n);
+  Strand* const s = b.ready[i];
+  if (grid_->seed == 0) {
+    b.ready.erase(b.ready.begin());
+  } else {
+    b.ready[i] = b.ready.back();
+    b.ready.pop_back();
+  }
+  return s;
 }
 
-int BlockRunner::barrier(Strand* me, Barrier kind, int predicate) {
-  if (at_barrier_.empty()) {
-    barrier_kind_ = kind;
-    barrier_count_ = 0;
-  } else if (kind != barrier_kind_) {
-    fail(me, Ending::kFailed,
-         "waits at another form of __syncthreads than " +
-             place(*at_barrier_.front()));
-  }
-  if (predicate != 0) ++barrier_count_;
-  at_barrier_.push_back(me);
-  if (at_barrier_.size() == living_) release_barrier();
-  Strand* to = next();
+void BlockRunner::wait(Strand* me) {
+  Strand* const to = next();
   if (to == nullptr) fail(me, Ending::kFailed, describe_waiting());
   enter(me, to);
-  return barrier_result_;
-}
-
-// Nobody waits at the next barrier before all have the result of this one.
-void BlockRunner::release_barrier() {
-  switch (barrier_kind_) {
-    case Barrier::kSync: break;
-    case Barrier::kCount: barrier_result_ = barrier_count_; break;
-    case Barrier::kAnd:
-      barrier_result_ = barrier_count_ == static_cast<int>(at_barrier_.size());
-      break;
-    case Barrier::kOr: barrier_result_ = barrier_count_ != 0; break;
-  }
-  ready_.insert(ready_.end(), at_barrier_.begin(), at_barrier_.end());
-  at_barrier_.clear();
-}
-
-uint64_t BlockRunner::collective(Strand* me, Collective kind, unsigned mask,
-                                 uint64_t value, int source) {
-  const unsigned bit = 1u << me->lane;
-  if ((mask & bit) == 0) {
-    fail(
-        me, Ending::kFailed,
-        std::string(name_of(kind)) + " with a mask that lacks the lane itself");
-  }
-  Warp& warp = warps_[me->warp];
-  const unsigned lane = me->lane;
-  warp.waiting[lane] = me;
-  warp.values[lane] = value;
-  warp.sources[lane] = source;
-  Group* group = nullptr;
-  for (Group& g : warp.groups) {
-    if (g.kind == kind && g.mask == mask) group = &g;
-  }
-  if (group == nullptr) {
-    group = &warp.groups.emplace_back(Group{kind, mask, 0});
-  }
-  group->arrived |= bit;
-  if (group->arrived == (mask & warp.living)) {
-    const Group whole = *group;
-    *group = warp.groups.back();
-    warp.groups.pop_back();
-    finish_group(warp, whole);
-  }
-  Strand* to = next();
-  if (to == nullptr) fail(me, Ending::kFailed, describe_waiting());
-  enter(me, to);
-  return warp.results[lane];
-}
-
-void BlockRunner::finish_group(Warp& warp, const Group& group) {
-  const uint64_t* const values = warp.values;
-  uint64_t all = 0;
-  bool first = true;
-  if (group.kind == Collective::kBallot || group.kind >= Collective::kAdd) {
-    for (unsigned i = 0; i < kLanes; ++i) {
-      if ((group.arrived >> i & 1) == 0) continue;
-      if (group.kind == Collective::kBallot) {
-        all |= uint64_t{values[i] != 0} << i;
-      } else {
-        all = first ? values[i] : combine(group.kind, all, values[i]);
-      }
-      first = false;
-    }
-  }
-  for (unsigned i = 0; i < kLanes; ++i) {
-    if ((group.arrived >> i & 1) == 0) continue;
-    uint64_t result = all;
-    if (group.kind == Collective::kShuffle) {
-      const auto from = static_cast<unsigned>(warp.sources[i]) & 31;
-      result = group.arrived >> from & 1 ? values[from] : kNoValue;
-    } else if (group.kind == Collective::kMatchAny) {
-      for (unsigned j = 0; j < kLanes; ++j) {
-        if ((group.arrived >> j & 1) != 0 && values[j] == values[i]) {
-          result |= uint64_t{1} << j;
-        }
-      }
-    }
-    warp.results[i] = result;
-    ready_.push_back(warp.waiting[i]);
-  }
-}
-
-// A lane has ended: others wait for it no more.
-void BlockRunner::check_groups(Warp& warp) {
-  for (size_t i = 0; i < warp.groups.size();) {
-    const Group g = warp.groups[i];
-    if (g.arrived == (g.mask & warp.living)) {
-      warp.groups[i] = warp.groups.back();
-      warp.groups.pop_back();
-      finish_group(warp, g);
-    } else {
-      ++i;
-    }
-  }
 }
 
 void BlockRunner::yield(Strand* me) {
-  Strand* to = next();
+  notice_spinning(me);
+  Strand* const to = next();
   if (to == nullptr) return;
-  ready_.push_back(me);
+  me->block->ready.push_back(me);
   enter(me, to);
+}
+
+void BlockRunner::preempt(Strand* me) {
+  draw_quantum();
+  if (quantum_ == 0) return;
+  me->block->ready.push_back(me);
+  enter(me, next());
+}
+
+// Threads that wait for a block that begins when another ends.
+void BlockRunner::notice_spinning(Strand* me) {
+  if ((++spins_ & 0xffff) != 0 || begun_ == blocks_) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (progress_ != progress_seen_ || spins_ == 0x10000) {
+    progress_seen_ = progress_;
+    progress_at_ = now;
+  } else if (now - progress_at_ > kMostSpinning) {
+    fail(me, Ending::kFailed,
+         "blocks spin for ever: " + std::to_string(alive_) +
+             " run, and others begin only when these end");
+  }
+}
+
+int BlockRunner::barrier(Strand* me, Barrier kind, int predicate) {
+  Block& b = *me->block;
+  if (b.at_barrier.empty()) {
+    b.barrier_kind = kind;
+    b.barrier_count = 0;
+  } else if (kind != b.barrier_kind) {
+    fail(me, Ending::kFailed,
+         "waits at another form of __syncthreads than " +
+             place(*b.at_barrier.front()));
+  }
+  if (predicate != 0) ++b.barrier_count;
+  b.at_barrier.push_back(me);
+  if (b.at_barrier.size() == b.living) release_barrier(b);
+  wait(me);
+  return b.barrier_result;
+}
+
+// Nobody waits at the next barrier before all have the result of this one.
+void BlockRunner::release_barrier(Block& b) {
+  switch (b.barrier_kind) {
+    case Barrier::kSync: break;
+    case Barrier::kCount: b.barrier_result = b.barrier_count; break;
+    case Barrier::kAnd:
+      b.barrier_result =
+          b.barrier_count == static_cast<int>(b.at_barrier.size());
+      break;
+    case Barrier::kOr: b.barrier_result = b.barrier_count != 0; break;
+  }
+  if (checks_) b.clocks.barrier();
+  b.ready.insert(b.ready.end(), b.at_barrier.begin(), b.at_barrier.end());
+  b.at_barrier.clear();
 }
 
 std::string BlockRunner::place(const Strand& s) const {
   char text[256];
   std::snprintf(text, sizeof text,
                 "kernel '%s', block (%u, %u, %u), thread (%u, %u, %u)",
-                grid_->name, block_.x, block_.y, block_.z, s.thread_index.x,
-                s.thread_index.y, s.thread_index.z);
+                grid_->name, s.block_index.x, s.block_index.y, s.block_index.z,
+                s.thread_index.x, s.thread_index.y, s.thread_index.z);
   return text;
 }
 
 std::string BlockRunner::describe_waiting() const {
-  std::string text = "threads wait for each other for ever: " +
-                     std::to_string(at_barrier_.size()) + " of " +
-                     std::to_string(living_) + " at __syncthreads";
-  for (size_t w = 0; w < warps_.size(); ++w) {
-    for (const Group& g : warps_[w].groups) {
-      char part[160];
-      std::snprintf(part, sizeof part,
-                    "; lanes 0x%x of warp %zu at %s with the mask 0x%x",
-                    g.arrived, w, name_of(g.kind), g.mask);
-      text += part;
+  std::string text = "threads wait for each other for ever: ";
+  for (unsigned i = 0; i < places_; ++i) {
+    const Block& b = *resident_[i];
+    if (b.living == 0) continue;
+    text += std::to_string(b.at_barrier.size()) + " of " +
+            std::to_string(b.living) + " at __syncthreads";
+    for (size_t w = 0; w < b.warps.size(); ++w) {
+      for (const Group& g : b.warps[w].groups) {
+        char part[160];
+        std::snprintf(part, sizeof part,
+                      "; lanes 0x%x of warp %zu at %s with the mask 0x%x",
+                      g.arrived, w, name_of(g.kind), g.mask);
+        text += part;
+      }
     }
+    break;
   }
   return text;
 }
 
-bool BlockRunner::run_block() {
-  const unsigned threads = threads_;
-  started_ = 0;
-  living_ = threads;
-  if (grid_->seed != 0) {
-    position_ = random_below(threads);
-    do {
-      step_ = 1 + random_below(threads);
-    } while (std::gcd(step_, threads) != 1);
-    if (step_ == threads) step_ = threads == 1 ? 0 : 1;
+// The variables of a block that runs are where the kernel looks for them.
+void BlockRunner::set_current(Block* b) {
+  if (current_ == b) return;
+  if (variables_.bytes != 0) {
+    current_->variables.resize(variables_.bytes);
+    std::memcpy(current_->variables.data(), variables_.begin, variables_.bytes);
+    if (!b->variables.empty()) {
+      std::memcpy(variables_.begin, b->variables.data(), variables_.bytes);
+    }
   }
-  for (unsigned w = 0; w < warps_.size(); ++w) {
-    const unsigned lanes = std::min(kLanes, threads - w * kLanes);
-    warps_[w].living = lanes == kLanes ? ~0u : (1u << lanes) - 1;
-    warps_[w].groups.clear();
+  current_ = b;
+}
+
+void BlockRunner::begin_block(Block& b) {
+  const uint64_t number = at_;
+  at_ = (at_ + step_) % blocks_;
+  b.number = number;
+  b.index = index_of(number);
+  b.started = 0;
+  b.living = threads_;
+  b.position = 0;
+  b.step = threads_ == 1 ? 0 : 1;
+  if (grid_->seed != 0) {
+    b.position = random_below(threads_);
+    do {
+      b.step = 1 + random_below(threads_);
+    } while (std::gcd(b.step, threads_) != 1);
+    if (b.step == threads_) b.step = threads_ == 1 ? 0 : 1;
+  }
+  b.warps.resize((threads_ + kLanes - 1) / kLanes);
+  for (unsigned w = 0; w < b.warps.size(); ++w) {
+    const unsigned lanes = std::min(kLanes, threads_ - w * kLanes);
+    b.warps[w].living = lanes == kLanes ? ~0u : (1u << lanes) - 1;
+    b.warps[w].groups.clear();
   }
   if (grid_->shared_bytes != 0) {
-    std::memset(shared_, kJunk, grid_->shared_bytes);
+    std::memset(b.shared, kJunk, grid_->shared_bytes);
   }
+  if (checks_) b.clocks.begin(static_cast<uint32_t>(number), threads_);
+  if (grid_->before_block != nullptr) grid_->before_block(grid_->data, begun_);
+  ++begun_;
+}
+
+void BlockRunner::run_blocks() {
   home_bottom_ = nullptr;
   Strand* first = idle_strand();
   running_ = first;
   before_switch(&home_sanitizer_, room_of(first), stack_bytes(first));
   sy_fiber_switch(&home_, first->left_at);
   after_switch(home_sanitizer_, nullptr, nullptr);
-  if (outcome_.ending == Ending::kDone) return true;
+  in_kernel_ = nullptr;
+  if (outcome_.ending == Ending::kDone) return;
   if (outcome_.text.empty()) {
     char text[64];
     std::snprintf(text, sizeof text, "access to address %p", fault_address_);
     outcome_.text = place(*running_) + ": " + text;
   }
   reset_strands();
-  return false;
 }
 
-Outcome BlockRunner::run(const Grid& grid) {
+void BlockRunner::order_blocks() {
+  const dim3& b = grid_->blocks;
+  blocks_ = uint64_t{b.x} * b.y * b.z;
+  begun_ = at_ = 0;
+  step_ = 1;
+  if (grid_->order == BlockOrder::kDescending) {
+    at_ = blocks_ - 1;
+    step_ = blocks_ - 1;
+  } else if (grid_->order == BlockOrder::kShuffled) {
+    at_ = random() % blocks_;
+    do {
+      step_ = 1 + random() % blocks_;
+    } while (std::gcd(step_, blocks_) != 1);
+  }
+}
+
+void BlockRunner::prepare(const Grid& grid) {
   grid_ = &grid;
   const dim3& t = grid.threads;
   threads_ = t.x * t.y * t.z;
-  shared_room_.resize(grid.shared_bytes + 16);
-  shared_ = shared_room_.data();
-  shared_ += -reinterpret_cast<uintptr_t>(shared_) & 15;
+  variables_ = grid.variables;
+  checks_ = grid.most_checked != 0;
   random_state_ = grid.seed;
   for (const char* c = grid.name; *c != 0; ++c) {
     random_state_ = random_state_ * 131 + static_cast<unsigned char>(*c);
   }
   shuffled_.resize(threads_);
   std::iota(shuffled_.begin(), shuffled_.end(), 0u);
-  position_ = 0;
-  step_ = threads_ == 1 ? 0 : 1;
   if (grid.seed != 0) {
     for (unsigned i = threads_ - 1; i > 0; --i) {
       std::swap(shuffled_[i], shuffled_[random_below(i + 1)]);
     }
   }
-  warps_.resize((threads_ + kLanes - 1) / kLanes);
+  order_blocks();
   outcome_ = {};
+  twice_.bytes = 0;
+  spins_ = progress_ = progress_seen_ = 0;
+  if (checks_) races_.begin();
+  draw_quantum();
+}
 
-  const dim3& b = grid.blocks;
-  const uint64_t blocks = uint64_t{b.x} * b.y * b.z;
-  uint64_t at = 0, step = 1;
-  if (grid.order == BlockOrder::kDescending) {
-    at = blocks - 1;
-    step = blocks - 1;
-  } else if (grid.order == BlockOrder::kShuffled) {
-    at = random() % blocks;
-    do {
-      step = 1 + random() % blocks;
-    } while (std::gcd(step, blocks) != 1);
+Outcome BlockRunner::run(const Grid& grid) {
+  prepare(grid);
+  places_ = static_cast<unsigned>(std::min<uint64_t>(grid.resident, blocks_));
+  while (resident_.size() < places_) {
+    resident_.push_back(std::make_unique<Block>());
   }
-  for (uint64_t i = 0; i < blocks; ++i) {
-    block_ = {static_cast<unsigned>(at % b.x),
-              static_cast<unsigned>(at / b.x % b.y),
-              static_cast<unsigned>(at / b.x / b.y)};
-    if (grid.before_block != nullptr) grid.before_block(grid.data, i);
-    if (!run_block()) break;
-    at = (at + step) % blocks;
+  for (unsigned i = 0; i < places_; ++i) {
+    Block& b = *resident_[i];
+    b.place = i;
+    b.ready.clear();
+    b.at_barrier.clear();
+    b.variables.clear();
+    b.shared_room.resize(grid.shared_bytes + 16);
+    b.shared = b.shared_room.data();
+    b.shared += -reinterpret_cast<uintptr_t>(b.shared) & 15;
+    if (i == 0) {
+      current_ = &b;
+    } else {
+      set_current(&b);
+    }
+    begin_block(b);
   }
+  alive_ = places_;
+  set_current(resident_[0].get());
+  run_blocks();
   return std::move(outcome_);
 }
 

@@ -1,5 +1,6 @@
 #include "test/backends/cuda/fake/emulator/executor.h"
 
+#include <link.h>
 #include <signal.h>
 #include <ucontext.h>
 
@@ -58,6 +59,33 @@ void install() {
   });
 }
 
+// The thread-local variables of the program, or of the library, that holds the
+// kernel.
+SharedVariables variables_beside(sy_on_host::Kernel kernel) {
+  struct Found {
+    uintptr_t code;
+    SharedVariables variables;
+  } found{reinterpret_cast<uintptr_t>(kernel), {}};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* data) {
+        auto* f = static_cast<Found*>(data);
+        SharedVariables variables;
+        bool is_here = false;
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const ElfW(Phdr)& part = info->dlpi_phdr[i];
+          if (part.p_type == PT_LOAD) {
+            is_here |= f->code - info->dlpi_addr - part.p_vaddr < part.p_memsz;
+          } else if (part.p_type == PT_TLS && info->dlpi_tls_data != nullptr) {
+            variables = {info->dlpi_tls_data, part.p_memsz};
+          }
+        }
+        if (is_here) f->variables = variables;
+        return is_here ? 1 : 0;
+      },
+      &found);
+  return found.variables;
+}
+
 // Runners that nobody uses. Leaked with their stacks: threads of streams may
 // run kernels while the process ends.
 struct Pool {
@@ -76,8 +104,22 @@ void set_fault_hook(FaultHook hook) {
   install();
 }
 
-Outcome run_grid(const Grid& grid) {
+void checked_access(sy_on_host::Access how, const void* p, size_t bytes,
+                    const void* from) {
+  if (running == nullptr) return;
+  const Strand* const me = running->in_kernel();
+  if (me == nullptr || !me->is_checked || sy_on_host::is_own(*me, p)) {
+    return;
+  }
+  me->operations->access(how, p, bytes, from);
+}
+
+Outcome run_grid(const Grid& given) {
   install();
+  Grid grid = given;
+  if (grid.variables.begin == nullptr) {
+    grid.variables = variables_beside(grid.kernel);
+  }
   BlockRunner* runner = nullptr;
   {
     const std::lock_guard lock(pool().mutex);

@@ -8,26 +8,41 @@
 
 // Runs kernels that were compiled with cuda_on_host.h.
 //
-// Blocks run one after the other on the calling thread, the threads of a block
-// as coroutines: each runs until it ends or waits for others. Which goes first
-// is shuffled, at the start and after each barrier, so that a kernel that lacks
-// a barrier computes something else. Memory of the device is ordinary memory.
+// Some blocks at a time run on the calling thread, their threads as coroutines:
+// each runs until it ends, waits for others, or others go first. Which goes
+// when is drawn from a seed. Of kernels whose accesses are seen
+// (on_host/checked.h), two that nothing orders end the launch. Memory of the
+// device is ordinary memory.
 
 namespace fake_cuda {
 
 enum class BlockOrder { kAscending, kDescending, kShuffled };
 
+// __shared__ variables are thread-local ones.
+struct SharedVariables {
+  void* begin = nullptr;
+  size_t bytes = 0;
+};
+
 struct Grid {
   const char* name = "";
   sy_on_host::Kernel kernel = nullptr;
   const void* params = nullptr;
+  size_t params_bytes = 0;  // 0: unknown
   dim3 blocks, threads;
   size_t shared_bytes = 0;  // dynamic
-  // 0: threads start in ascending order, and wake in the order of arrival.
+  // 0: threads start in ascending order, wake in the order of arrival, and run
+  // until they wait; so do blocks.
   uint64_t seed = 1;
+  unsigned resident = 4;  // blocks that run at the same time, at most
+  // So many accesses are checked, and others may run before each of them.
+  uint64_t most_checked = ~uint64_t{0};
   // Where the device's memory lies, for expect_global; 0 and 0: anywhere.
   uintptr_t memory_begin = 0, memory_end = 0;
   BlockOrder order = BlockOrder::kAscending;
+  // The calling thread's copy of the __shared__ variables, if it is known: that
+  // of the program otherwise.
+  SharedVariables variables;
   // Before each block, with its number among those that run; may be nullptr.
   void (*before_block)(void* data, uint64_t number) = nullptr;
   void* data = nullptr;
@@ -37,16 +52,22 @@ enum class Ending {
   kDone,
   kIllegalAddress,
   kMisaligned,
-  kFailed,  // a trap, or threads that wait for each other for ever
+  kFailed,  // a trap, a race, or threads that wait for each other for ever
 };
 
 struct Outcome {
   Ending ending = Ending::kDone;
-  std::string text;  // which kernel, which thread, what
+  std::string text;      // which kernel, which thread, what
+  uint64_t checked = 0;  // accesses
 };
 
 // Any threads at once.
 Outcome run_grid(const Grid& grid);
+
+// What kernels of the program itself call before an access (checked.cpp): any
+// thread, in a kernel or not.
+void checked_access(sy_on_host::Access how, const void* p, size_t bytes,
+                    const void* from);
 
 // Of an access that faulted: true if the hook made it possible, and the
 // instruction is to be tried again. Called in a handler of signals, on any

@@ -22,6 +22,9 @@
 #include <system_error>
 #include <thread>
 
+#include "test/backends/cuda/fake/nvrtc/device_rules.h"
+#include "test/backends/cuda/fake/nvrtc/object.h"
+
 extern char** environ;
 
 namespace fake_nvrtc {
@@ -36,8 +39,11 @@ constexpr const char* kFlags[] = {
     "c++",
     "-std=c++20",
     "-O1",
-    "-shared",
+    "-c",
+    "-H",
     "-fPIC",
+    "-ffunction-sections",
+    "-fdata-sections",
     "-w",
     "-fvisibility=hidden",
     "-mavx2",
@@ -46,6 +52,7 @@ constexpr const char* kFlags[] = {
     "-fno-gnu-unique",
     "-fno-exceptions",
     "-fno-rtti",
+    "-fno-threadsafe-statics",
     "-fno-math-errno",
     "-fno-trapping-math",
     "-DSY_CUDA_ON_HOST",
@@ -54,6 +61,22 @@ constexpr const char* kFlags[] = {
     "-g1",
 #endif
 };
+
+// Races are looked for (on_host/checked.h). AddressSanitizer excludes it.
+constexpr const char* kCheckedFlags[] = {
+    "-fsanitize=thread",
+    "--param=tsan-distinguish-volatile=1",
+    "--param=tsan-instrument-func-entry-exit=0",
+};
+
+bool races_are_checked() {
+#ifdef __SANITIZE_ADDRESS__
+  return false;
+#else
+  const char* v = std::getenv("FAKE_CUDA_RACES");
+  return v == nullptr || std::strcmp(v, "0") != 0;
+#endif
+}
 
 std::string from_environment(const char* name, const std::string& otherwise) {
   const char* v = std::getenv(name);
@@ -182,13 +205,20 @@ std::string compiler() { return from_environment("FAKE_CUDA_CXX", "g++"); }
 // Ends the translation unit: for whom it was compiled, and what makes a
 // thread's copy of the shared variables (driver/launch.h).
 std::string image_trailer(const Options& options) {
-  return "\nextern \"C\" {\n"
-         "__attribute__((visibility(\"default\"))) extern const int "
-         "sy_on_host_target;\n"
-         "const int sy_on_host_target = " +
+  const char* const checked = races_are_checked()
+                                  ? "\n#include \"on_host/checked.h\"\n"
+                                    "SY_ON_HOST_CHECKED(sy_on_host::touch)\n"
+                                  : "";
+  return checked +
+         std::string(
+             "\nextern \"C\" {\n"
+             "__attribute__((visibility(\"default\"))) extern const int "
+             "sy_on_host_target;\n"
+             "const int sy_on_host_target = ") +
          std::to_string(options.target) +
          ";\n"
          "__attribute__((visibility(\"default\"))) "
+         "__attribute__((no_sanitize(\"thread\"))) "
          "void sy_on_host_touch_shared() {\n"
          "  static thread_local volatile char touched;\n"
          "  touched = 1;\n"
@@ -199,6 +229,12 @@ std::string image_trailer(const Options& options) {
 std::vector<std::string> command_for(const Options& options) {
   std::vector<std::string> command = {compiler()};
   command.insert(command.end(), std::begin(kFlags), std::end(kFlags));
+  if (races_are_checked()) {
+    command.insert(command.end(), std::begin(kCheckedFlags),
+                   std::end(kCheckedFlags));
+  } else {
+    command.push_back("-DSY_ON_HOST_UNCHECKED");
+  }
   command.insert(command.end(), options.arguments.begin(),
                  options.arguments.end());
   command.push_back("-I" + include_folder());
@@ -229,6 +265,72 @@ std::string without(std::string text, const std::string& part) {
     text.erase(at, part.size());
   }
   return text;
+}
+
+// Runs a command of g++ that writes `out`. Why it did not, or "".
+std::string run_compiler(const std::vector<std::string>& command,
+                         const std::string& log, const std::string& out) {
+  const std::string ending = run(command, log);
+  if (ending.empty() && fs::exists(out)) return "";
+  return "fake_nvrtc: cannot run " + compiler() + ": " +
+         (ending.empty() ? "it wrote no " + out : ending);
+}
+
+// The shared object of an object file. Its own functions are called, whatever
+// the program has of the same name. The driver reads how much each kernel has
+// of shared memory.
+std::vector<std::string> link_command(const std::string& object,
+                                      const std::string& out,
+                                      const ObjectFacts& facts) {
+  std::vector<std::string> command = {
+      compiler(),
+      "-shared",
+      object,
+      "-o",
+      out,
+      "-Wl,-Bsymbolic-functions",
+#ifdef __SANITIZE_ADDRESS__
+      "-fsanitize=address",
+#endif
+  };
+  for (const auto& [kernel, bytes] : facts.shared) {
+    command.push_back("-Wl,--defsym=sy_kernel_shared_" + kernel + "=" +
+                      std::to_string(bytes));
+  }
+  return command;
+}
+
+// From sy_unit.cpp of the folder to its out.so.
+Compiled build(std::vector<std::string> command, const Options& options,
+               const std::string& base) {
+  Compiled result;
+  const std::string object = base + "/unit.o", out = base + "/out.so";
+  const std::string log = base + "/log";
+  for (const std::string& c :
+       {"-I" + base, base + "/sy_unit.cpp", std::string("-o"), object}) {
+    command.push_back(c);
+  }
+  const std::string failure = run_compiler(command, log, object);
+  const HeaderTree headers = split_headers(read_file(log).value_or(""));
+  std::vector<std::string> folders = options.include_paths;
+  folders.push_back(base);
+  std::string errors = check_headers(headers, folders) + headers.rest;
+  ObjectFacts facts;
+  if (failure.empty()) {
+    facts = facts_of(read_file(object).value_or(""));
+    errors += check_object(facts);
+  }
+  result.log = without(errors, base + "/");
+  if (result.log.empty()) result.log = failure;
+  if (!result.log.empty() || !failure.empty()) return result;
+  result.log = run_compiler(link_command(object, out, facts), log, out);
+  if (!result.log.empty()) {
+    result.log += "\n" + read_file(log).value_or("");
+    return result;
+  }
+  result.image = read_file(out).value_or("");
+  result.good = true;
+  return result;
 }
 
 }  // namespace
@@ -274,23 +376,8 @@ Compiled compile(const Source& source, const Options& options) {
     result.log = "fake_nvrtc: cannot write to " + temporary_folder();
     return result;
   }
-  const std::string out = base + "/out.so", log = base + "/log";
-  for (const std::string& c :
-       {"-I" + base, base + "/sy_unit.cpp", std::string("-o"), out}) {
-    command.push_back(c);
-  }
-  const std::string ending = run(command, log);
-  result.log = without(read_file(log).value_or(""), base + "/");
-  auto image = read_file(out);
-  if (!ending.empty() || !image) {
-    if (result.log.empty()) {
-      result.log = "fake_nvrtc: cannot run " + compiler() + ": " +
-                   (ending.empty() ? "it wrote no " + out : ending);
-    }
-    return result;
-  }
-  result.good = true;
-  result.image = std::move(*image);
+  result = build(std::move(command), options, base);
+  if (!result.good) return result;
   // Others may compile the same at the same time.
   static std::atomic<int> next{0};
   const fs::path unfinished =

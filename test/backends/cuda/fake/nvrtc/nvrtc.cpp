@@ -129,9 +129,8 @@ Result nvrtcCompileProgram(void* handle, int count,
   if (program == nullptr) return kInvalidProgram;
   if (count < 0 || (count > 0 && options == nullptr)) return kInvalidInput;
   fake_nvrtc::Options parsed;
-  std::string wrong;
-  if (!fake_nvrtc::parse_options({options, options + count}, &parsed, &wrong)) {
-    program->log = "nvrtc: error: unrecognized option " + wrong + " found\n";
+  if (!fake_nvrtc::parse_options({options, options + count}, &parsed,
+                                 &program->log)) {
     return kInvalidOption;
   }
   fake_nvrtc::Compiled c = fake_nvrtc::compile(program->source, parsed);

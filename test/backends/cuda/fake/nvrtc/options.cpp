@@ -66,18 +66,29 @@ constexpr std::string_view kIgnored[] = {
     "-diag-suppress",
     "--diag-error",
     "--diag-warn",
-    "--ftz",
-    "-ftz",
-    "--prec-sqrt",
-    "-prec-sqrt",
-    "--prec-div",
-    "-prec-div",
     "--modify-stack-limit",
     "-modify-stack-limit",
     "--fdevice-syntax-only",
     "--fdevice-time-trace",
     "--threads",
 };
+
+// What makes floats less exact, in ways that the host has not, and the value
+// that asks for it. Kernels would pass whose numbers are others on a GPU.
+struct FastMath {
+  std::string_view name, fast;
+};
+constexpr FastMath kFastMath[] = {
+    {"ftz", "true"}, {"prec-sqrt", "false"}, {"prec-div", "false"}};
+
+const FastMath* fast_math(std::string_view name) {
+  if (name.starts_with("--")) name.remove_prefix(1);
+  if (!name.starts_with("-")) return nullptr;
+  for (const FastMath& f : kFastMath) {
+    if (name.substr(1) == f.name) return &f;
+  }
+  return nullptr;
+}
 
 struct Word {
   std::string name, value;
@@ -106,13 +117,18 @@ bool set_target(const std::string& value, Options* options) {
   return true;
 }
 
+std::string refusal(const std::string& option) {
+  return "fake_nvrtc: error: " + option +
+         ": the host computes floats exactly; a GPU that is told so does not\n";
+}
+
 }  // namespace
 
 bool parse_options(const std::vector<std::string>& given, Options* options,
-                   std::string* wrong) {
+                   std::string* error) {
   bool contract = true;  // NVRTC's default
   for (size_t i = 0; i < given.size(); ++i) {
-    *wrong = given[i];
+    *error = "nvrtc: error: unrecognized option " + given[i] + " found\n";
     Word w;
     const size_t equals = given[i].find('=');
     w.name = given[i].substr(0, equals);
@@ -149,7 +165,15 @@ bool parse_options(const std::vector<std::string>& given, Options* options,
       // The emulator's headers need C++20; kernels are written for 17.
       if (!value().starts_with("c++")) return false;
     } else if (w.name == "--use_fast_math" || w.name == "-use_fast_math") {
-      contract = true;
+      *error = refusal(given[i]);
+      return false;
+    } else if (const FastMath* f = fast_math(w.name)) {
+      value();
+      if (w.value != "true" && w.value != "false") return false;
+      if (w.value == f->fast) {
+        *error = refusal(w.name + "=" + w.value);
+        return false;
+      }
     } else if (w.name == "--ptxas-options" || w.name == "-Xptxas" ||
                w.name == "--maxrregcount" || w.name == "-maxrregcount") {
       value();
@@ -157,7 +181,7 @@ bool parse_options(const std::vector<std::string>& given, Options* options,
       return false;
     }
   }
-  wrong->clear();
+  error->clear();
   options->arguments.push_back(contract ? "-ffp-contract=fast"
                                         : "-ffp-contract=off");
   return true;

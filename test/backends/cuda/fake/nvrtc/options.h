@@ -14,8 +14,9 @@ struct Options {
   bool virtual_target = true;              // compute_…: no cubin
 };
 
-// Options that NVRTC does not know are refused: `wrong` is the first.
+// Options that NVRTC does not know are refused, and those that ask for
+// approximations of floats: `error` says so.
 bool parse_options(const std::vector<std::string>& given, Options* options,
-                   std::string* wrong);
+                   std::string* error);
 
 }  // namespace fake_nvrtc

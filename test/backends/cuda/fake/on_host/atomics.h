@@ -8,73 +8,81 @@
 namespace sy_on_host {
 
 template <class T, class F>
-T atomic_update(T* address, F next) {
+SY_ON_HOST_PLAIN T atomic_update(T* address, Access how, F next) {
+  Thread& t = self();
+  t.operations->access(how, address, sizeof(T), __builtin_return_address(0));
   T old = __atomic_load_n(address, __ATOMIC_RELAXED);
   while (!__atomic_compare_exchange_n(address, &old, next(old), false,
                                       __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
   }
-  Thread& t = self();
   if ((++t.calls & 63) == 0) t.operations->yield();
   return old;
 }
 
 }  // namespace sy_on_host
 
-#define SY_ON_HOST_ATOMIC(name, T, expression)                             \
-  inline T name(T* address, T value) {                                     \
-    return sy_on_host::atomic_update(                                      \
-        address, [&]([[maybe_unused]] T old) -> T { return expression; }); \
+#define SY_ON_HOST_ATOMIC(name, how, T, expression)               \
+  inline T name(T* address, T value) {                            \
+    return sy_on_host::atomic_update(                             \
+        address, sy_on_host::Access::how,                         \
+        [&]([[maybe_unused]] T old) -> T { return expression; }); \
   }
 
-#define SY_ON_HOST_ATOMICS(suffix)                                           \
-  SY_ON_HOST_ATOMIC(atomicAdd##suffix, int,                                  \
+#define SY_ON_HOST_ATOMICS(suffix, how)                                      \
+  SY_ON_HOST_ATOMIC(atomicAdd##suffix, how, int,                             \
                     static_cast<int>(static_cast<unsigned>(old) +            \
                                      static_cast<unsigned>(value)))          \
-  SY_ON_HOST_ATOMIC(atomicAdd##suffix, unsigned, old + value)                \
-  SY_ON_HOST_ATOMIC(atomicAdd##suffix, unsigned long long, old + value)      \
-  SY_ON_HOST_ATOMIC(atomicSub##suffix, int,                                  \
+  SY_ON_HOST_ATOMIC(atomicAdd##suffix, how, unsigned, old + value)           \
+  SY_ON_HOST_ATOMIC(atomicAdd##suffix, how, unsigned long long, old + value) \
+  SY_ON_HOST_ATOMIC(atomicSub##suffix, how, int,                             \
                     static_cast<int>(static_cast<unsigned>(old) -            \
                                      static_cast<unsigned>(value)))          \
-  SY_ON_HOST_ATOMIC(atomicSub##suffix, unsigned, old - value)                \
-  SY_ON_HOST_ATOMIC(atomicExch##suffix, int, value)                          \
-  SY_ON_HOST_ATOMIC(atomicExch##suffix, unsigned, value)                     \
-  SY_ON_HOST_ATOMIC(atomicExch##suffix, unsigned long long, value)           \
-  SY_ON_HOST_ATOMIC(atomicMin##suffix, int, old < value ? old : value)       \
-  SY_ON_HOST_ATOMIC(atomicMin##suffix, unsigned, old < value ? old : value)  \
-  SY_ON_HOST_ATOMIC(atomicMin##suffix, long long, old < value ? old : value) \
-  SY_ON_HOST_ATOMIC(atomicMin##suffix, unsigned long long,                   \
+  SY_ON_HOST_ATOMIC(atomicSub##suffix, how, unsigned, old - value)           \
+  SY_ON_HOST_ATOMIC(atomicExch##suffix, how, int, value)                     \
+  SY_ON_HOST_ATOMIC(atomicExch##suffix, how, unsigned, value)                \
+  SY_ON_HOST_ATOMIC(atomicExch##suffix, how, unsigned long long, value)      \
+  SY_ON_HOST_ATOMIC(atomicMin##suffix, how, int, old < value ? old : value)  \
+  SY_ON_HOST_ATOMIC(atomicMin##suffix, how, unsigned,                        \
                     old < value ? old : value)                               \
-  SY_ON_HOST_ATOMIC(atomicMax##suffix, int, old > value ? old : value)       \
-  SY_ON_HOST_ATOMIC(atomicMax##suffix, unsigned, old > value ? old : value)  \
-  SY_ON_HOST_ATOMIC(atomicMax##suffix, long long, old > value ? old : value) \
-  SY_ON_HOST_ATOMIC(atomicMax##suffix, unsigned long long,                   \
+  SY_ON_HOST_ATOMIC(atomicMin##suffix, how, long long,                       \
+                    old < value ? old : value)                               \
+  SY_ON_HOST_ATOMIC(atomicMin##suffix, how, unsigned long long,              \
+                    old < value ? old : value)                               \
+  SY_ON_HOST_ATOMIC(atomicMax##suffix, how, int, old > value ? old : value)  \
+  SY_ON_HOST_ATOMIC(atomicMax##suffix, how, unsigned,                        \
                     old > value ? old : value)                               \
-  SY_ON_HOST_ATOMIC(atomicAnd##suffix, int, old& value)                      \
-  SY_ON_HOST_ATOMIC(atomicAnd##suffix, unsigned, old& value)                 \
-  SY_ON_HOST_ATOMIC(atomicAnd##suffix, unsigned long long, old& value)       \
-  SY_ON_HOST_ATOMIC(atomicOr##suffix, int, old | value)                      \
-  SY_ON_HOST_ATOMIC(atomicOr##suffix, unsigned, old | value)                 \
-  SY_ON_HOST_ATOMIC(atomicOr##suffix, unsigned long long, old | value)       \
-  SY_ON_HOST_ATOMIC(atomicXor##suffix, int, old ^ value)                     \
-  SY_ON_HOST_ATOMIC(atomicXor##suffix, unsigned, old ^ value)                \
-  SY_ON_HOST_ATOMIC(atomicXor##suffix, unsigned long long, old ^ value)      \
-  SY_ON_HOST_ATOMIC(atomicInc##suffix, unsigned, old >= value ? 0 : old + 1) \
-  SY_ON_HOST_ATOMIC(atomicDec##suffix, unsigned,                             \
+  SY_ON_HOST_ATOMIC(atomicMax##suffix, how, long long,                       \
+                    old > value ? old : value)                               \
+  SY_ON_HOST_ATOMIC(atomicMax##suffix, how, unsigned long long,              \
+                    old > value ? old : value)                               \
+  SY_ON_HOST_ATOMIC(atomicAnd##suffix, how, int, old& value)                 \
+  SY_ON_HOST_ATOMIC(atomicAnd##suffix, how, unsigned, old& value)            \
+  SY_ON_HOST_ATOMIC(atomicAnd##suffix, how, unsigned long long, old& value)  \
+  SY_ON_HOST_ATOMIC(atomicOr##suffix, how, int, old | value)                 \
+  SY_ON_HOST_ATOMIC(atomicOr##suffix, how, unsigned, old | value)            \
+  SY_ON_HOST_ATOMIC(atomicOr##suffix, how, unsigned long long, old | value)  \
+  SY_ON_HOST_ATOMIC(atomicXor##suffix, how, int, old ^ value)                \
+  SY_ON_HOST_ATOMIC(atomicXor##suffix, how, unsigned, old ^ value)           \
+  SY_ON_HOST_ATOMIC(atomicXor##suffix, how, unsigned long long, old ^ value) \
+  SY_ON_HOST_ATOMIC(atomicInc##suffix, how, unsigned,                        \
+                    old >= value ? 0 : old + 1)                              \
+  SY_ON_HOST_ATOMIC(atomicDec##suffix, how, unsigned,                        \
                     old == 0 || old > value ? value : old - 1)               \
-  SY_ON_HOST_CAS(atomicCAS##suffix, int)                                     \
-  SY_ON_HOST_CAS(atomicCAS##suffix, unsigned)                                \
-  SY_ON_HOST_CAS(atomicCAS##suffix, unsigned short)                          \
-  SY_ON_HOST_CAS(atomicCAS##suffix, unsigned long long)
+  SY_ON_HOST_CAS(atomicCAS##suffix, how, int)                                \
+  SY_ON_HOST_CAS(atomicCAS##suffix, how, unsigned)                           \
+  SY_ON_HOST_CAS(atomicCAS##suffix, how, unsigned short)                     \
+  SY_ON_HOST_CAS(atomicCAS##suffix, how, unsigned long long)
 
-#define SY_ON_HOST_CAS(name, T)                                         \
-  inline T name(T* address, T expected, T value) {                      \
-    return sy_on_host::atomic_update(                                   \
-        address, [&](T old) { return old == expected ? value : old; }); \
+#define SY_ON_HOST_CAS(name, how, T)                           \
+  inline T name(T* address, T expected, T value) {             \
+    return sy_on_host::atomic_update(                          \
+        address, sy_on_host::Access::how,                      \
+        [&](T old) { return old == expected ? value : old; }); \
   }
 
-SY_ON_HOST_ATOMICS()
-SY_ON_HOST_ATOMICS(_block)
-SY_ON_HOST_ATOMICS(_system)
+SY_ON_HOST_ATOMICS(, kAtomic)
+SY_ON_HOST_ATOMICS(_block, kAtomicBlock)
+SY_ON_HOST_ATOMICS(_system, kAtomic)
 #undef SY_ON_HOST_ATOMICS
 #undef SY_ON_HOST_ATOMIC
 #undef SY_ON_HOST_CAS

@@ -147,20 +147,18 @@ SY_ON_HOST_REDUCE(__reduce_xor_sync, unsigned, kXor)
 #undef SY_ON_HOST_REDUCE
 
 namespace sy_on_host {
-// Threads that spin call one of these. Every 64th lets others run.
-inline void maybe_yield() {
-  Thread& t = self();
-  if ((++t.calls & 63) == 0) t.operations->yield();
-}
-inline void fence() {
+// Threads that spin call this, or an atomic. Every 64th lets others run.
+SY_ON_HOST_PLAIN inline void fence(bool for_all_blocks) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  maybe_yield();
+  Thread& t = self();
+  t.operations->fence(for_all_blocks);
+  if ((++t.calls & 63) == 0) t.operations->yield();
 }
 }  // namespace sy_on_host
 
-inline void __threadfence() { sy_on_host::fence(); }
-inline void __threadfence_block() { sy_on_host::fence(); }
-inline void __threadfence_system() { sy_on_host::fence(); }
+inline void __threadfence() { sy_on_host::fence(true); }
+inline void __threadfence_block() { sy_on_host::fence(false); }
+inline void __threadfence_system() { sy_on_host::fence(true); }
 inline void __nanosleep(unsigned) { sy_on_host::self().operations->yield(); }
 [[noreturn]] inline void __trap() {
   sy_on_host::self().operations->trap("__trap()");

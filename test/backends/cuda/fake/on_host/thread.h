@@ -5,6 +5,12 @@
 
 #include "on_host/vectors.h"
 
+// Kernels are compiled with -fsanitize=thread and without its library: gcc puts
+// a call before each access to memory, and checked.h, or the emulator, has what
+// is called. These functions are left out.
+#define SY_ON_HOST_PLAIN __attribute__((no_sanitize("thread")))
+#define SY_ON_HOST_INLINE inline __attribute__((always_inline))
+
 // What a kernel compiled for the host knows of the thread that it runs as, and
 // how it asks the emulator to wait for others. The shared object of a kernel
 // refers to no symbol of the emulator: everything hangs on the stack.
@@ -36,6 +42,17 @@ enum class Collective : int {
   kXor,
 };
 
+// How a thread touches memory.
+enum class Access : unsigned {
+  kRead,
+  kWrite,
+  kConstantRead,  // by __ldg: nobody has written it in this launch
+  kVolatileRead,
+  kVolatileWrite,
+  kAtomic,       // for all blocks
+  kAtomicBlock,  // for the own block
+};
+
 // What the threads of a block do together.
 enum class Barrier : int { kSync, kCount, kAnd, kOr };
 
@@ -48,6 +65,11 @@ struct Operations {
   void (*yield)();
   // The launch ends as a fault of the device.
   void (*trap)(const char* why);
+  // Before the thread touches memory other than its own: the launch ends if
+  // another thread touches it and nothing orders the two. `from` is the code
+  // that does it. May let others run first.
+  void (*access)(Access how, const void* p, size_t bytes, const void* from);
+  void (*fence)(bool for_all_blocks);
 };
 
 // Of each coroutine, above its stack.
@@ -56,6 +78,7 @@ struct Thread {
   dim3 block_dim, grid_dim;
   unsigned lane;
   unsigned calls;                      // of atomics and fences, for yield
+  bool is_checked;                     // its accesses are
   char* shared;                        // dynamic
   uintptr_t memory_begin, memory_end;  // of the device
   const Operations* operations;
@@ -66,7 +89,7 @@ struct Thread {
 // a cache.
 inline constexpr size_t kRoomBytes = size_t{256} << 10;
 inline constexpr size_t kThreadBytes = 256;  // at most
-inline Thread* thread_of(uintptr_t room) {
+SY_ON_HOST_INLINE Thread* thread_of(uintptr_t room) {
   constexpr uintptr_t kPlaces = 64;
   static_assert(kRoomBytes == kThreadBytes << 10);
   return reinterpret_cast<Thread*>(room + kRoomBytes - kPlaces * kThreadBytes +
@@ -75,12 +98,18 @@ inline Thread* thread_of(uintptr_t room) {
 
 // Of the running thread. The result is the same wherever the compiler moves
 // the instructions to.
-inline Thread& self() {
+SY_ON_HOST_INLINE Thread& self() {
   uintptr_t room;
   asm("movq %%rsp, %0\n\tandq %1, %0"
       : "=r"(room)
       : "i"(-static_cast<int>(kRoomBytes)));
   return *thread_of(room);
+}
+
+// Whether the address is in the room of the thread itself.
+SY_ON_HOST_INLINE bool is_own(const Thread& me, const void* p) {
+  return (reinterpret_cast<uintptr_t>(p) ^ reinterpret_cast<uintptr_t>(&me)) <
+         kRoomBytes;
 }
 
 }  // namespace sy_on_host
