@@ -64,7 +64,9 @@ class Page {
                                                   : fmt::format("`{}`", text));
     }
     if (!all.empty()) return;
-    item("Derivative", is_composite(op_) ? "by the operators called" : "none");
+    item("Derivative", e_.no_derivative    ? e_.no_derivative_words()
+                       : is_composite(op_) ? "by the operators called"
+                                           : "none");
   }
 
   const Model& model_;
@@ -113,6 +115,10 @@ std::string emit_example_words(const Family& family) {
   const std::string ns = family.is_own() ? family.ns + "::" : "";
   std::string out;
   for (const Operator& op : family.operators) {
+    if (op.entry->no_derivative) {
+      append(out, "{}{} derivative: {}\n", ns, op.base.name,
+             op.entry->no_derivative_words());
+    }
     if (!op.entry->example) continue;
     append(out, "{}{}: {}\n", ns, op.base.name, op.entry->example->str());
   }

@@ -63,7 +63,8 @@ std::string emit_docs(const Model& model, const Family& family);
 // docs/ops/examples.cpp: the calls that the pages of all families show.
 std::string emit_examples(const Model& model);
 // Of docs/ops/examples.txt: "add.Tensor: 2x3 3 alpha=2", a line for each entry
-// that has an `example:`; what `sy prove --examples` reads.
+// that has an `example:`, and "op derivative: none, because …" for each that
+// says so; what `sy prove --examples` reads.
 std::string emit_example_words(const Family& family);
 
 // c10/scalar_type_gen.h of schemas/dtypes.yaml, c10/dispatch_key_gen.h of

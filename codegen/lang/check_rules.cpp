@@ -130,6 +130,8 @@ class RuleChecker {
   }
 
   void derivative() {
+    const bool composite = e_.kind == OperatorKind::kComposite ||
+                           has_key("CompositeImplicitAutograd");
     if (e_.derivative.empty()) return;
     for (const DerivativeItem& d : e_.derivative) {
       for (const Text& a : d.arguments) {
@@ -140,9 +142,9 @@ class RuleChecker {
     const Location& at = e_.derivative[0].arguments.empty()
                              ? e_.derivative[0].at
                              : e_.derivative[0].arguments[0].start();
-    if (e_.kind == OperatorKind::kComposite ||
-        has_key("CompositeImplicitAutograd")) {
+    if (composite) {
       if (e_.derivative[0].kind == DerivativeItem::Kind::kAuto) return;
+      if (e_.no_derivative) return;  // words for the reader
       error(at,
             "'derivative' is without effect here: the operators that are "
             "called have their own");

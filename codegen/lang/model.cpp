@@ -30,6 +30,13 @@ std::span<const std::string_view> accumulate_rules() {
   return kRules;
 }
 
+std::string OperatorEntry::no_derivative_words() const {
+  if (!no_derivative) return "";
+  return (derivative.empty() ? "none, because "
+                             : "non_differentiable, because ") +
+         no_derivative->str();
+}
+
 const DerivativeItem* OperatorEntry::find_derivative(
     std::string_view argument) const {
   for (const DerivativeItem& d : derivative) {

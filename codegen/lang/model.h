@@ -140,6 +140,11 @@ struct OperatorEntry {
   std::vector<Formula> dtype;  // tensor typing, a ScalarType; one for each
   std::vector<Requirement> require;
   std::vector<DerivativeItem> derivative;
+  // The reason that follows `none, because` (there are no items, and a call
+  // that wants a gradient throws) or `non_differentiable, because` (all items
+  // are kNonDifferentiable, and a gradient stops). For results that are not
+  // constant.
+  std::optional<Text> no_derivative;
   std::vector<Form> forms;
   bool compiled = false;  // where: compiled_at
   Location compiled_at = {};
@@ -156,6 +161,8 @@ struct OperatorEntry {
   Location at;
 
   const DerivativeItem* find_derivative(std::string_view argument) const;
+  // "none, because …" as it was written; "" without a reason.
+  std::string no_derivative_words() const;
   const Form* find_form(SchemaKind kind) const;
 };
 

@@ -471,12 +471,20 @@ class Reader {
     if (n->is_scalar()) {
       DerivativeItem item;
       item.at = n->at;
-      if (n->str() == "non_differentiable") {
+      if (n->str().starts_with("none")) {
+        no_derivative(*n, "none", e);
+        return;  // as if nothing were said: a call that wants one throws
+      }
+      if (n->str().starts_with("non_differentiable")) {
         item.kind = DerivativeItem::Kind::kNonDifferentiable;
+        if (n->str() != "non_differentiable") {
+          no_derivative(*n, "non_differentiable", e);
+        }
       } else if (n->str() != "auto") {
-        error(n->at,
-              "expected auto, non_differentiable or a map of arguments for "
-              "'derivative'");
+        error(
+            n->at,
+            "expected auto, non_differentiable, 'none, because …' or a map of "
+            "arguments for 'derivative'");
       }
       for (const Argument& a : e.schema.arguments()) {
         if (!a.type.is_tensor_like() || a.is_out()) continue;
@@ -510,6 +518,17 @@ class Reader {
       }
       e.derivative.push_back(std::move(item));
     }
+  }
+
+  // "WORD, because TEXT".
+  void no_derivative(const YamlNode& n, std::string_view word,
+                     OperatorEntry& e) {
+    const std::string begin = fmt::format("{}, because ", word);
+    if (!n.str().starts_with(begin) || n.str().size() == begin.size()) {
+      error(n.at, "'derivative: {}' says why: '{}, because …'", word, word);
+      return;
+    }
+    e.no_derivative = Text(n.str().substr(begin.size()), n.at);
   }
 
   void forms(OperatorEntry& e) {

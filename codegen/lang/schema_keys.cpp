@@ -40,7 +40,8 @@ constexpr SchemaKey kOperator[] = {
     {"view", "view", "Geometry of a view of self."},
     {"dispatch", "dispatch", "C++ functions by dispatch key.", kShared},
     {"derivative", "derivative",
-     "The gradient by each Tensor: auto, a formula or non_differentiable."},
+     "The gradient by each Tensor: auto, a formula or non_differentiable; or "
+     "'none, because …' or 'non_differentiable, because …'."},
     {"forms", "forms", "In-place and out= signatures that are not derived."},
     {"writes", "names",
      "Arguments that are written and not marked so in the signature."},

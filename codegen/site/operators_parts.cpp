@@ -222,9 +222,23 @@ std::string OperatorParts::errors() const {
   return out.empty() ? "" : head("errors", "Errors") + out;
 }
 
+namespace {
+
+// What a call does whose arguments require a gradient that nobody can give.
+const char* without_gradient(const Operator& op) {
+  if (!op.entry->derivative.empty()) return "A gradient stops here.";
+  return is_composite(op) ? "" : "A call that needs one throws.";
+}
+
+}  // namespace
+
 std::string OperatorParts::gradient() const {
   if (op_.tensor_arguments().empty()) return "";
   std::string out = head("gradient", "Gradient");
+  if (const auto& why = op_.entry->no_derivative) {
+    return out + fmt::format("<p>None, because {}. {}</p>\n",
+                             inline_html(why->str()), without_gradient(op_));
+  }
   if (is_composite(op_)) {
     return out + "<p>By the operators that it calls.</p>\n";
   }

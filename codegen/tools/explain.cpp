@@ -231,6 +231,10 @@ class Explainer {
 
   void autograd() {
     head("autograd");
+    if (op_.entry->no_derivative) {
+      line("{}", op_.entry->no_derivative_words());
+      return;
+    }
     if (is_composite(op_)) {
       line("that of the operators called");
       return;

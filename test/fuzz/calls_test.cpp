@@ -17,7 +17,10 @@ namespace {
 std::vector<std::string> examples() {
   std::ifstream in("schemas/gen/docs/ops/examples.txt");
   std::vector<std::string> out;
-  for (std::string line; std::getline(in, line);) out.push_back(line);
+  for (std::string line; std::getline(in, line);) {
+    // Those that say why there is no derivative are no calls.
+    if (line.find(" derivative: ") == line.npos) out.push_back(line);
+  }
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 
 #include "c10/error.h"
 
@@ -20,10 +21,12 @@ std::vector<std::string> library_examples() {
   return {file.string()};
 }
 
-}  // namespace
+constexpr std::string_view kDerivative = " derivative";
+constexpr std::string_view kBecause = ", because ";
 
-ExampleWords read_examples(const std::vector<std::string>& given) {
-  ExampleWords out;
+// Calls `f(name, words)` for each line.
+template <class F>
+void for_each_line(const std::vector<std::string>& given, F f) {
   std::vector<std::string> files = library_examples();
   files.insert(files.end(), given.begin(), given.end());
   for (const std::string& file : files) {
@@ -35,9 +38,29 @@ ExampleWords read_examples(const std::vector<std::string>& given) {
       const size_t end = line.find(": ");
       SY_CHECK(end != line.npos, Value,
                "examples: {}: expected NAME: WORDS, got '{}'", file, line);
-      out[line.substr(0, end)] = line.substr(end + 2);
+      f(line.substr(0, end), line.substr(end + 2));
     }
   }
+}
+
+}  // namespace
+
+ExampleWords read_examples(const std::vector<std::string>& given) {
+  ExampleWords out;
+  for_each_line(given, [&](const std::string& name, const std::string& words) {
+    if (!name.ends_with(kDerivative)) out[name] = words;
+  });
+  return out;
+}
+
+ExampleWords read_no_derivatives(const std::vector<std::string>& given) {
+  ExampleWords out;
+  for_each_line(given, [&](const std::string& name, const std::string& words) {
+    const size_t at = words.find(kBecause);
+    if (!name.ends_with(kDerivative) || at == words.npos) return;
+    out[name.substr(0, name.size() - kDerivative.size())] =
+        words.substr(at + kBecause.size());
+  });
   return out;
 }
 
