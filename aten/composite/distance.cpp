@@ -43,7 +43,10 @@ Slopes slopes(const Tensor& G, const Tensor& g, const Tensor& d,
   const Tensor safe = where(together, Scalar(1), far);
   // At most 1, so that no power is out of range.
   const Tensor part = where(zero, Scalar(1), abs(d) / safe);
-  const Tensor s = where(zero, Scalar(0), sign(d) * pow(part, Scalar(p - 1)));
+  // Where p is 2, s goes smoothly through a difference of 0.
+  const Tensor s =
+      p == 2 ? where(together, Scalar(0), d / safe)
+             : where(zero, Scalar(0), sign(d) * pow(part, Scalar(p - 1)));
   const Tensor by_grad = (G * s).sum({-1});
   const Tensor curve =
       p == 2 ? where(together, Scalar(0), 1 / safe)

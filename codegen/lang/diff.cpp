@@ -107,7 +107,8 @@ constexpr Rule kRules[] = {
     {"fmod", {"g", "-g * trunc(x0 / x1)"}},
     {"remainder", {"g", "-g * floor(x0 / x1)"}},
     {"pow",
-     {"if x1 == 0 then 0 else g * x1 * x0 ** (x1 - 1)",
+     {"if x1 == 0 then (if x0 == 0 or isnan(x0) then 0 "
+      "else g * x1 * x0 ** (x1 - 1)) else g * x1 * x0 ** (x1 - 1)",
       "if x0 == 0 and x1 >= 0 then 0 else g * y * log(x0)"}},
     {"atan2",
      {"if x0 == 0 and x1 == 0 then 0 else "
@@ -117,7 +118,7 @@ constexpr Rule kRules[] = {
     {"hypot",
      {"if x0 == 0 and x1 == 0 then 0 else g * (x0 / y)",
       "if x0 == 0 and x1 == 0 then 0 else g * (x1 / y)"}},
-    {"copysign", {"if x0 == 0 then 0 else g * y / x0", "0"}},
+    {"copysign", {"g * sign(x0) * copysign(sign(x0), x1)", "0"}},
     {"maximum",
      {"if x0 == x1 then g / 2 else if x0 < x1 then 0 else g",
       "if x0 == x1 then g / 2 else if x0 > x1 then 0 else g"}},

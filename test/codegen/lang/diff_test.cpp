@@ -40,7 +40,9 @@ TEST(DiffTest, ReadsAsAPersonWouldWriteIt) {
       {"self ** 2.5", "self", "2.5 * grad * self ** 1.5"},
       {"self ** 0", "self", "0"},
       {"self ** other", "self",
-       "if other == 0 then 0 else grad * other * self ** (other - 1)"},
+       "if other == 0 then if self == 0 or isnan(self) then 0 else "
+       "grad * other * self ** (other - 1) else "
+       "grad * other * self ** (other - 1)"},
       {"2 ** self", "self", "0.6931471805599453 * grad * 2 ** self"},
       {"abs(self)", "self", "grad * sign(self)"},
       {"log(self)", "self", "grad / self"},
