@@ -10,8 +10,9 @@ namespace sy::tools {
 namespace {
 
 constexpr const char* kTrials[] = {
-    "agreed",  "described", "strided",  "aliased", "threaded",
-    "starved", "hostile",   "gradient", "second",  "fit"};
+    "agreed",  "described", "strided",     "aliased", "threaded", "starved",
+    "hostile", "gradient",  "second",      "third",   "orders",   "points",
+    "values",  "constant",  "associative", "device",  "fit"};
 
 // Where the colon in front of the trial is; those of `mine::op` are two.
 size_t trial_colon(const std::string& text) {

@@ -14,12 +14,15 @@
 #include "c10/error.h"
 #include "runtime/load_schema.h"
 #include "tools/sy/alone.h"
+#include "tools/sy/associative.h"
 #include "tools/sy/case_file.h"
 #include "tools/sy/claims.h"
 #include "tools/sy/compare.h"
 #include "tools/sy/examples.h"
 #include "tools/sy/excuses.h"
 #include "tools/sy/names.h"
+#include "tools/sy/schema_texts.h"
+#include "tools/sy/special_points.h"
 #include "tools/sy/trials.h"
 #include "tools/sy/words.h"
 
@@ -28,6 +31,7 @@ namespace sy::tools {
 namespace {
 
 constexpr unsigned kSeconds = 120;  // for one operator
+constexpr int kNotProven = 3;       // an exit status
 
 constexpr const char* kKinds[] = {"agreed",   "described", "strided", "aliased",
                                   "threaded", "starved",   "hostile"};
@@ -39,7 +43,25 @@ struct Report {
   std::string line;      // what was done
   std::string problems;  // what is wrong, a line each
   std::string unfit;     // why the arguments prove nothing
+  std::string unproven;  // what could not be tried
 };
+
+// What a proof of an operator takes besides its arguments.
+struct Known {
+  const Excused& excused;
+  Hints hints;
+  std::string no_derivative;  // why it has none
+  std::string device;         // a plugin's, or ""
+};
+
+bool has_elements(const Value& v) {
+  bool any = false, some = false;
+  for_each_tensor(v, [&](const TensorBase& t) {
+    any = true;
+    some |= t.defined() && t.numel() > 0;
+  });
+  return some || !any;
+}
 
 bool has_nan(const Value& v) {
   bool found = false;
@@ -69,6 +91,11 @@ std::string unfit(OperatorHandle op, const std::string& words) {
   for (const Value& v : results) {
     if (has_nan(v)) return "the result has NaN";
   }
+  const auto none = [](const std::vector<Value>& values) {
+    return !values.empty() &&
+           std::none_of(values.begin(), values.end(), has_elements);
+  };
+  if (none(results)) return "the result has no elements";
   return "";
 }
 
@@ -112,45 +139,164 @@ std::string gradient_problem(OperatorHandle op, const std::vector<Value>& args,
   }
 }
 
-void prove_gradients(OperatorHandle op, const std::string& words,
-                     const Excused& excused, Report* out) {
-  if (!op.entry().has_flag(OperatorDef::kDifferentiable)) return;
-  const std::vector<Value> args = parse_arguments(op, words);
+bool records_gradient(OperatorHandle op, const std::vector<Value>& args) {
   std::vector<Value> results(op.schema().returns().size());
   std::vector<Value> own = args;
   op.call_boxed(own.data(), own.size(), results.data(), results.size());
   bool recorded = false;
   for (const Value& v : results) {
-    for_each_tensor(
-        v, [&](const TensorBase& t) { recorded |= Tensor(t).requires_grad(); });
+    for_each_tensor(v, [&](const TensorBase& t) {
+      recorded |= t.defined() && Tensor(t).requires_grad();
+    });
   }
-  if (!recorded) {
+  return recorded;
+}
+
+// Of results that record no gradient: they must not depend on the arguments.
+void prove_constant(OperatorHandle op, const std::vector<Value>& args,
+                    const Known& known, Report* out) {
+  if (!known.no_derivative.empty()) {
+    out->line += str("  gradient none, because {}", known.no_derivative);
+    return;
+  }
+  if (leave_out(known.excused, "constant", out)) return;
+  const PointsReport points = prove_points(op, args, known.hints, 0);
+  out->problems += points.problems;
+  if (!points.problems.empty()) {
+    out->problems +=
+        "  write 'derivative:' as a formula, or a reason: 'none, because …' or "
+        "'non_differentiable, because …'\n";
+  }
+  out->line += kNoGradient;
+}
+
+void prove_at_points(OperatorHandle op, const std::vector<Value>& args,
+                     const Known& known, Report* out) {
+  const auto excused = [&](const char* trial) {
+    return known.excused.contains(trial);
+  };
+  const int orders = excused("second") || excused("orders") ? 1
+                     : excused("third")                     ? 2
+                                                            : 3;
+  if (!leave_out(known.excused, "points", out)) {
+    const PointsReport points = prove_points(op, args, known.hints, orders);
+    out->line += str("  points {}", points.tried);
+    out->problems += points.problems;
+  }
+  if (!leave_out(known.excused, "values", out)) {
+    const PointsReport values = prove_values(op, args, known.hints, 1);
+    out->line += str("  values {}", values.tried);
+    out->problems += values.problems;
+  }
+}
+
+bool any_argument(const std::vector<Value>& args,
+                  bool (*fits)(const TensorBase&)) {
+  bool found = false;
+  for (const Value& v : args) {
+    for_each_tensor(
+        v, [&](const TensorBase& t) { found |= t.defined() && fits(t); });
+  }
+  return found;
+}
+
+// Calls that ask for no gradient: their tensors of floats are all as `2x3!`.
+bool asks_nothing(const std::vector<Value>& args) {
+  return any_argument(args,
+                      [](const TensorBase& t) {
+                        return is_floating_type(t.scalar_type());
+                      }) &&
+         !any_argument(args, [](const TensorBase& t) {
+           return Tensor(t).requires_grad();
+         });
+}
+
+void prove_gradients(OperatorHandle op, const std::string& words,
+                     const Known& known, Report* out) {
+  const std::vector<Value> args = parse_arguments(op, words);
+  const bool has_derivative = op.entry().has_flag(OperatorDef::kDifferentiable);
+  if (has_derivative && asks_nothing(args)) {
+    if (!leave_out(known.excused, "gradient", out)) {
+      out->unproven = "the gradient: no argument of the example asks for one";
+    }
     out->line += kNoGradient;
     return;
   }
+  if (!has_derivative || !records_gradient(op, args)) {
+    return prove_constant(op, args, known, out);
+  }
+  if (!known.no_derivative.empty()) {
+    out->problems +=
+        "  it says 'derivative: none', and its result records a gradient\n";
+    return;
+  }
   for (const char* order : {"gradient", "second"}) {
-    if (leave_out(excused, order, out)) return;
+    if (leave_out(known.excused, order, out)) break;
     const std::string why =
         gradient_problem(op, args, std::string_view(order) == "second");
     out->line += str("  {}", order);
     if (why.empty()) continue;
     out->problems += str("  {}: {}\n", order, why);
-    return;  // the second order would say the same
+    return;  // other points would say the same
   }
+  if (!known.excused.contains("gradient"))
+    prove_at_points(op, args, known, out);
 }
 
-Report prove(OperatorHandle op, const std::string& words,
-             const Excused& excused) {
+void prove_associative(OperatorHandle op, const std::string& words,
+                       const Excused& excused, Report* out) {
+  if (leave_out(excused, "associative", out)) return;
+  bool tried = false;
+  const std::string why =
+      combine_problem(op, parse_arguments(op, words), &tried);
+  if (tried) out->line += "  associative";
+  if (!why.empty()) out->problems += str("  associative: {}\n", why);
+}
+
+// With the results and gradients of the CPU.
+void prove_on_device(OperatorHandle op, const std::string& words,
+                     const Known& known, Report* out) {
+  if (known.device.empty() || leave_out(known.excused, "device", out)) return;
+  std::unique_ptr<Trials> trials;
+  try {
+    trials = made_trials(op, device_of_tensors(known.device), "", words,
+                         nullptr, true);
+  } catch (const InternalError&) {
+    throw;
+  } catch (const Error& e) {
+    out->unproven += str("{}on {}: {}", out->unproven.empty() ? "" : "; ",
+                         known.device, e.message());
+    return;
+  }
+  size_t failed = 0;
+  for (size_t i = 0; i < trials->size(); ++i) {
+    const CaseResult r = trials->run(i);
+    if (r.why.empty() || ++failed > 3) continue;
+    out->problems +=
+        str("  on {}, {}: {}\n", known.device, trials->id(i), r.why);
+  }
+  out->line += str("  {} {}", known.device, trials->size());
+}
+
+Report prove(OperatorHandle op, const std::string& words, const Known& known) {
   Report out;
   try {
-    if (!leave_out(excused, "fit", &out)) out.unfit = unfit(op, words);
+    if (!leave_out(known.excused, "fit", &out)) out.unfit = unfit(op, words);
     if (!out.unfit.empty()) return out;
-    prove_trials(op, words, excused, &out);
-    prove_gradients(op, words, excused, &out);
+    prove_trials(op, words, known.excused, &out);
+    prove_associative(op, words, known.excused, &out);
+    prove_gradients(op, words, known, &out);
+    prove_on_device(op, words, known, &out);
   } catch (const std::exception& e) {
     out.problems += str("  {}\n", e.what());
   }
   return out;
+}
+
+// In one line.
+std::string flat(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
 }
 
 // A process that proves an operator, and may crash.
@@ -162,7 +308,7 @@ struct Child {
 };
 
 Child start(const std::string& name, OperatorHandle op,
-            const std::string& words, const Excused& excused) {
+            const std::string& words, const Known& known) {
   int ends[2];
   SY_CHECK(pipe(ends) == 0, Error, "prove: no pipe: {}", std::strerror(errno));
   const pid_t pid = fork();
@@ -171,8 +317,9 @@ Child start(const std::string& name, OperatorHandle op,
     close(ends[0]);
     alarm(kSeconds);
     const Alone alone;
-    const Report r = prove(op, words, excused);
-    const std::string text = str("{}\n{}\n{}", r.line, r.unfit, r.problems);
+    const Report r = prove(op, words, known);
+    const std::string text = str("{}\n{}\n{}\n{}", r.line, flat(r.unfit),
+                                 flat(r.unproven), r.problems);
     size_t done = 0;
     while (done < text.size()) {
       const ssize_t n = write(ends[1], text.data() + done, text.size() - done);
@@ -196,7 +343,7 @@ Report finish(const Child& child) {
   int status = 0;
   waitpid(child.pid, &status, 0);
   Report out;
-  for (std::string* field : {&out.line, &out.unfit}) {
+  for (std::string* field : {&out.line, &out.unfit, &out.unproven}) {
     const size_t end = text.find('\n');
     *field = text.substr(0, end);
     text.erase(0, end == text.npos ? end : end + 1);
@@ -215,10 +362,13 @@ Report finish(const Child& child) {
 
 class Proof {
  public:
-  explicit Proof(const ProveOptions& options)
-      : options_(options), excuses_(options.except) {
-    if (options.words.empty()) examples_ = read_examples(options.examples);
-  }
+  Proof(const ProveOptions& options, std::string device)
+      : options_(options),
+        device_(std::move(device)),
+        excuses_(options.except),
+        examples_(read_examples(options.examples)),
+        no_derivatives_(read_no_derivatives(options.examples)),
+        texts_(options.schemas) {}
 
   void add(const std::string& name, OperatorHandle op) {
     const Excused excused = excuses_.of(name);
@@ -228,19 +378,24 @@ class Proof {
     }
     const auto example = examples_.find(name);
     const bool known = !options_.words.empty() || example != examples_.end();
+    const Known facts{excused, texts_.hints(name), no_derivative(name),
+                      device_};
     if (!known && !signature_suffices(op)) return add_unknown(name);
     if (running_.size() >= static_cast<size_t>(options_.jobs)) next();
     const std::string& words =
         options_.words.empty() && known ? example->second : options_.words;
-    running_.push_back(start(name, op, words, excused));
+    running_.push_back(start(name, op, words, facts));
     running_.back().known = known;
   }
 
-  // 0 if all hold.
+  // The exit status.
   int end() {
     while (!running_.empty()) next();
     for (const std::string& name : unknown_) {
       fmt::print("{}  needs --args\n", name);
+    }
+    for (const std::string& text : unproven_) {
+      fmt::print("not proven: {}\n", text);
     }
     if (!no_gradient_.empty()) {
       fmt::print("no gradient is checked, as no result records one, of:{}\n",
@@ -258,10 +413,20 @@ class Proof {
         excused_ == 0   ? ""
         : excused_ == 1 ? ", 1 is excused"
                         : str(", {} are excused", excused_));
-    return failed_ == 0 && proven_ != 0 && unused.empty() ? 0 : 1;
+    if (failed_ != 0 || !unused.empty()) return 1;
+    if (!unknown_.empty() || !unproven_.empty()) return kNotProven;
+    return proven_ != 0 ? 0 : 1;
   }
 
  private:
+  // Why the operator has none, by its schema; "" if that says nothing.
+  std::string no_derivative(const std::string& name) const {
+    std::string own = texts_.no_derivative(name);
+    if (!own.empty()) return own;
+    const auto known = no_derivatives_.find(name);
+    return known == no_derivatives_.end() ? "" : known->second;
+  }
+
   void next() {
     const Child child = running_.front();
     running_.pop_front();
@@ -272,16 +437,21 @@ class Proof {
                r.problems, r.unfit.empty() ? "" : str("  {}\n", r.unfit));
     std::fflush(stdout);
     ++(holds ? proven_ : failed_);
+    if (!r.unproven.empty()) {
+      unproven_.push_back(str("{}: {}", child.name, r.unproven));
+    }
     if (r.line.ends_with(kNoGradient)) no_gradient_ += " " + child.name;
   }
 
   void add_unknown(const std::string& name) { unknown_.push_back(name); }
 
   const ProveOptions& options_;
+  std::string device_;
   Excuses excuses_;
-  ExampleWords examples_;
+  ExampleWords examples_, no_derivatives_;
+  SchemaTexts texts_;
   std::deque<Child> running_;
-  std::vector<std::string> unknown_;
+  std::vector<std::string> unknown_, unproven_;
   std::string no_gradient_;
   size_t proven_ = 0, failed_ = 0, excused_ = 0;
 };
@@ -292,8 +462,9 @@ int run_prove(const ProveOptions& options) {
   init();
   // A library may have kernels for the operators of a file, not the reverse.
   for (const std::string& file : options.schemas) load_schema(file).keep();
-  load_plugins(options.plugins);
-  Proof proof(options);
+  const std::vector<Plugin> plugins = load_plugins(options.plugins);
+  const std::string device = choose_device(plugins, "");
+  Proof proof(options, device == "cpu" ? "" : device);
   bool found = false;
   for (const OperatorHandle op : Dispatcher::singleton().operators()) {
     std::string name = short_name(op.name());

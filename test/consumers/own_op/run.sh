@@ -29,7 +29,7 @@ check "another expression, another answer" "$(row)" "0.6923 -0.4260"
 check "what sy prove says of it" \
   "$("$prefix/bin/sy" prove 'mine::*' --schema "$work/mine.yaml" |
     sed -E 's/ +[0-9]+/ N/g')" \
-  "mine::bump  agreed N  described N  strided N  aliased N  threaded N  starved N  hostile N  gradient  second
+  "mine::bump  agreed N  described N  strided N  aliased N  threaded N  starved N  hostile N  gradient  second  points N  values N
 1 operator holds, N do not, N need --args"
 
 sed -i 's|pointwise: .*|pointwise: 1 / (1 + sqare(self / width))|' \
