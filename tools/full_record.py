@@ -1,5 +1,5 @@
-"""What is known of a run of `./sy test --full`, by parts: a file that the next
-run goes on from, and the record of the last run that was green."""
+"""What is known of runs of `./sy test --full`, by parts: a file that the next
+run goes on from, and the record of the last run of each part that was green."""
 
 import json
 import os
@@ -23,8 +23,10 @@ def git(*words):
 
 
 def commit():
-    """What is tested; None where files differ from the commit."""
-    changed = git("status", "--porcelain", "--untracked-files=no")
+    """What is tested; None where files differ from the commit, but for the
+    record itself."""
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", ".",
+                  ":!" + os.path.relpath(RECORD, ROOT))
     return None if changed else git("rev-parse", "HEAD")
 
 
@@ -71,37 +73,62 @@ class State:
         os.replace(self.path + ".new", self.path)
 
 
-def record_text(state, names):
-    """The record of a run all of whose parts passed."""
-    yield "# The last whole run of `./sy test --full`"
-    yield ""
-    yield f"`./sy test --full` wrote this, of commit {state.at}."
-    yield ""
-    yield "| part | date | passed | failed | skipped | minutes |"
-    yield "|---|---|---|---|---|---|"
+HEAD = """# The last green run of each part of `./sy test --full`
+
+`./sy test --full` writes this: a part that passes replaces its row. All parts
+have run on one state of the tree where they name one commit.
+
+"""
+COLUMNS = ("part", "commit", "date", "passed", "failed", "skipped", "minutes",
+           "machine")
+
+
+def row(cells):
+    return f"| {' | '.join(cells)} |"
+
+
+def read_record(path):
+    """By part: its row, and why it skipped what it did."""
+    rows, reasons = {}, {}
+    if not os.path.exists(path):
+        return rows, reasons
+    with open(path, encoding="utf-8") as file:
+        for line in file.read().splitlines():
+            cells = [c.strip() for c in line.strip("|").split("|")]
+            part, _, why = line.removeprefix("- ").partition(": ")
+            if line.startswith("|") and len(cells) == len(COLUMNS):
+                if cells[0] not in (COLUMNS[0], "---"):
+                    rows[cells[0]] = cells
+            elif line.startswith("- ") and why:
+                reasons.setdefault(part, []).append(why)
+    return rows, reasons
+
+
+def record_text(rows, reasons, names):
+    yield row(COLUMNS)
+    yield row(["---"] * len(COLUMNS))
     for name in names:
-        p = state.parts[name]
-        yield (f"| {name} | {p['date']} | {p['passed']} | {p['failed']} | "
-               f"{p['skipped']} | {p['seconds'] / 60:.0f} |")
-    total = [sum(state.parts[n][k] for n in names)
-             for k in ("passed", "failed", "skipped")]
-    yield ""
-    yield "{} passed, {} failed, {} skipped, on:".format(*total)
-    yield ""
-    for name in sorted({state.parts[n]["machine"] for n in names}):
-        yield f"- {name}"
-    reasons = [r for n in names for r in state.parts[n]["reasons"]]
+        yield row(rows.get(name) or [name, "never"] + [""] * (len(COLUMNS) - 2))
     if reasons:
         yield ""
         yield "What was skipped, and why:"
         yield ""
-        yield from (f"- {r}" for r in sorted(set(reasons)))
+        yield from (f"- {name}: {why}" for name in names
+                    for why in reasons.get(name, ()))
 
 
-def write_record(state, names, path=RECORD):
-    """False if a part has not passed on this commit, or it has no commit."""
-    if state.at is None or not all(map(state.has_passed, names)):
+def write_record(state, name, names, path=RECORD):
+    """Writes down that the part passed. False if it has not, or if files
+    differed from the commit. `names`: all parts, in order."""
+    if state.at is None or not state.has_passed(name):
         return False
+    rows, reasons = read_record(path)
+    p = state.parts[name]
+    rows[name] = [name, state.at[:12], p["date"],
+                  *(str(p[k]) for k in ("passed", "failed", "skipped")),
+                  f"{p['seconds'] / 60:.0f}", p["machine"]]
+    reasons[name] = p["reasons"]
+    reasons = {n: r for n, r in reasons.items() if r}
     with open(path, "w", encoding="utf-8") as file:
-        file.write("\n".join(record_text(state, names)) + "\n")
+        file.write(HEAD + "\n".join(record_text(rows, reasons, names)) + "\n")
     return True

@@ -196,7 +196,7 @@ class FullTest(unittest.TestCase):
         return run
 
     def full(self, state, broken=(), wanted=None, resume=False):
-        """(the count, whether there is a record)."""
+        """(the count, the commit of each part on record)."""
         names = ["asan-1", "asan-2", "fuzz"]
         parts = {n: self.part(n, n not in broken) for n in names}
         path = os.path.join(self.folder, "record.md")
@@ -206,41 +206,51 @@ class FullTest(unittest.TestCase):
                 mock.patch.object(run_tests, "run_plain", self.part("tests")), \
                 mock.patch.object(
                     run_tests, "write_record",
-                    lambda s, n: full_record.write_record(s, n, path)), \
+                    lambda s, n, all: full_record.write_record(s, n, all,
+                                                               path)), \
                 contextlib.redirect_stdout(io.StringIO()):
             run_tests.run_full(tally, wanted, resume, state)
-        return tally, os.path.exists(path)
+        rows, _ = full_record.read_record(path)
+        return tally, {n: cells[1] for n, cells in rows.items()}
 
     def test_a_green_run_leaves_its_record(self):
         tally, recorded = self.full(self.state())
         self.assertEqual((tally.passed, len(tally.skips)), (4, 4))
-        self.assertTrue(recorded)
+        self.assertEqual(recorded, dict.fromkeys(
+            ("tests", "asan-1", "asan-2", "fuzz"), "c1"))
         with open(os.path.join(self.folder, "record.md"),
                   encoding="utf-8") as file:
             text = file.read()
-        for word in ("commit c1", "4 passed, 0 failed, 4 skipped", "| fuzz |",
-                     "no GPU"):
+        for word in ("| fuzz | c1 |", "- fuzz: SKIPPED 1: no GPU"):
             self.assertIn(word, text)
 
     def test_it_goes_on_after_what_passed(self):
         tally, recorded = self.full(self.state(), broken=["asan-2"])
         self.assertEqual(tally.failures, ["asan-2 (part asan-2)"])
-        self.assertFalse(recorded)
+        self.assertEqual((recorded["asan-1"], recorded["asan-2"]),
+                         ("c1", "never"))
         tally, recorded = self.full(self.state(), resume=True)
         self.assertEqual(self.ran, ["asan-2"])
-        self.assertEqual((tally.passed, recorded), (4, True))
+        self.assertEqual((tally.passed, recorded["asan-2"]), (4, "c1"))
         self.full(self.state("c2"), resume=True)
         self.assertEqual(len(self.ran), 4)
 
+    def test_a_part_keeps_the_record_of_its_last_green_run(self):
+        self.full(self.state())
+        _, recorded = self.full(self.state("c2"), broken=["fuzz"])
+        self.assertEqual((recorded["asan-1"], recorded["fuzz"]), ("c2", "c1"))
+
     def test_one_part(self):
         _, recorded = self.full(self.state(), wanted="asan")
-        self.assertEqual((self.ran, recorded), (["asan-1", "asan-2"], False))
+        self.assertEqual(self.ran, ["asan-1", "asan-2"])
+        self.assertEqual((recorded["asan-1"], recorded["fuzz"]),
+                         ("c1", "never"))
         with self.assertRaises(KeyError):
             full_parts.named(["asan-1"], "asa")
 
     def test_changed_files_are_no_commit(self):
         _, recorded = self.full(self.state(None))
-        self.assertFalse(recorded)
+        self.assertEqual(recorded, {})
         self.full(self.state(None), resume=True)
         self.assertEqual(len(self.ran), 4)
 
