@@ -20,6 +20,21 @@ struct Shape {
   BlockOrder order = BlockOrder::kAscending;
 };
 
+// Calls `f(shape)` for each order of blocks, and some seeds of each.
+template <class F>
+void for_orders(Shape shape, F f) {
+  for (const BlockOrder order :
+       {BlockOrder::kAscending, BlockOrder::kDescending,
+        BlockOrder::kShuffled}) {
+    for (const uint64_t seed : {0, 1, 7}) {
+      SCOPED_TRACE(seed);
+      shape.order = order;
+      shape.seed = seed;
+      f(shape);
+    }
+  }
+}
+
 inline Grid grid_of(sy_on_host::Kernel kernel, const Shape& shape) {
   Grid grid;
   grid.name = "tested";

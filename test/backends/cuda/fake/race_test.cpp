@@ -14,6 +14,7 @@ namespace {
 using fake_cuda::BlockOrder;
 using fake_cuda::Ending;
 using fake_cuda::expect_failure;
+using fake_cuda::for_orders;
 using fake_cuda::run_well;
 using fake_cuda::Shape;
 
@@ -42,19 +43,6 @@ class RaceTest : public testing::Test {
   }
 
  private:
-  template <class F>
-  void for_orders(Shape shape, F f) {
-    for (const BlockOrder order :
-         {BlockOrder::kAscending, BlockOrder::kDescending,
-          BlockOrder::kShuffled}) {
-      for (const uint64_t seed : {0, 1, 7}) {
-        SCOPED_TRACE(seed);
-        shape.order = order;
-        shape.seed = seed;
-        f(shape);
-      }
-    }
-  }
   Params params(int how) {
     out_.assign(64, 0);
     more_.assign(4096, 0);

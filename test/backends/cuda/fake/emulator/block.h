@@ -13,8 +13,6 @@
 namespace fake_cuda {
 
 class BlockRunner;
-
-class BlockRunner;
 struct Block;
 
 const char* name_of(sy_on_host::Collective kind);
