@@ -471,16 +471,16 @@ class Reader {
     if (n->is_scalar()) {
       DerivativeItem item;
       item.at = n->at;
-      if (n->str().starts_with("none")) {
-        no_derivative(*n, "none", e);
-        return;  // as if nothing were said: backward throws
-      }
-      if (n->str().starts_with("non_differentiable")) {
+      const std::string_view said = n->str();
+      const std::string_view word = said.substr(0, said.find(','));
+      const auto reason = parse_no_derivative(said);
+      if (reason) e.no_derivative = Text(std::string(reason->why), n->at);
+      if (word == "none" && reason) return;  // there are no items
+      if (said == "non_differentiable" || reason) {
         item.kind = DerivativeItem::Kind::kNonDifferentiable;
-        if (n->str() != "non_differentiable") {
-          no_derivative(*n, "non_differentiable", e);
-        }
-      } else if (n->str() != "auto") {
+      } else if (word == "none" || word == "non_differentiable") {
+        error(n->at, "'derivative: {}' says why: '{}, because …'", word, word);
+      } else if (said != "auto") {
         error(
             n->at,
             "expected auto, non_differentiable, 'none, because …' or a map of "
@@ -518,24 +518,6 @@ class Reader {
       }
       e.derivative.push_back(std::move(item));
     }
-  }
-
-  // "WORD, because TEXT", with any number of spaces.
-  void no_derivative(const YamlNode& n, std::string_view word,
-                     OperatorEntry& e) {
-    std::string_view rest = std::string_view(n.str()).substr(word.size());
-    const auto skip = [&](std::string_view part) {
-      const bool is_next = rest.starts_with(part);
-      if (is_next) rest.remove_prefix(part.size());
-      const std::size_t at = rest.find_first_not_of(" \n");
-      rest.remove_prefix(std::min(at, rest.size()));
-      return is_next;
-    };
-    if (!skip(",") || !skip("because") || rest.empty()) {
-      error(n.at, "'derivative: {}' says why: '{}, because …'", word, word);
-      return;
-    }
-    e.no_derivative = Text(std::string(rest), n.at);
   }
 
   void forms(OperatorEntry& e) {

@@ -248,4 +248,23 @@ std::vector<std::optional<Word>> parse_words(
   return out;
 }
 
+std::optional<NoDerivative> parse_no_derivative(std::string_view text) {
+  constexpr std::string_view kBecause = "because", kSpace = " \n";
+  const std::size_t comma = text.find(',');
+  if (comma == text.npos) return std::nullopt;
+  const std::string_view word = text.substr(0, comma);
+  if (word != "none" && word != "non_differentiable") return std::nullopt;
+  text.remove_prefix(comma + 1);
+  const auto skip_space = [&] {
+    const std::size_t n = std::min(text.find_first_not_of(kSpace), text.size());
+    text.remove_prefix(n);
+    return n != 0;
+  };
+  skip_space();
+  if (!text.starts_with(kBecause)) return std::nullopt;
+  text.remove_prefix(kBecause.size());
+  if (!skip_space() || text.empty()) return std::nullopt;
+  return NoDerivative{word, text};
+}
+
 }  // namespace sy::lang

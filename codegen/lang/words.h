@@ -83,4 +83,12 @@ struct WordError {
 std::vector<std::optional<Word>> parse_words(
     std::span<const WordArgument> arguments, std::string_view text);
 
+// What `derivative:` says where there is none, and why.
+struct NoDerivative {
+  std::string_view word;  // none, or non_differentiable
+  std::string_view why;
+};
+// Of "WORD, because TEXT", with any number of spaces; else nothing.
+std::optional<NoDerivative> parse_no_derivative(std::string_view text);
+
 }  // namespace sy::lang

@@ -134,6 +134,9 @@ HELPERS = """
 - func: mine::squared3(Tensor self) -> Tensor
   pointwise: 3 * self * self
   derivative: {self: '6 * grad * self.detach()'}
+- func: mine::bare(Tensor self) -> Tensor
+  pointwise: sin(self)
+  derivative: none, because nobody wrote it
 """
 
 RIGHT = {
@@ -218,4 +221,14 @@ RIGHT = {
     "cut": ("(Tensor self) -> Tensor",
             ["composite: self.detach() * 2",
              "derivative: none, because callers want it so"]),
+    "wide": ("(Tensor self) -> Tensor",
+             ["pointwise: sin(self)",
+              "derivative: none,  because nobody wrote it"]),
+    "stopped": ("(Tensor self) -> Tensor",
+                ["pointwise: sin(self)",
+                 "derivative: non_differentiable, because callers want it so"]),
+    # A gradient is recorded, and backward throws.
+    "relayed": ("(Tensor self) -> Tensor",
+                ["composite: bare(self)",
+                 "derivative: none, because what it calls has none"]),
 }

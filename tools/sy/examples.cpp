@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "c10/error.h"
+#include "codegen/lang/words.h"
 
 namespace sy::tools {
 
@@ -22,7 +23,6 @@ std::vector<std::string> library_examples() {
 }
 
 constexpr std::string_view kDerivative = " derivative";
-constexpr std::string_view kBecause = ", because ";
 
 // Calls `f(name, words)` for each line.
 template <class F>
@@ -56,10 +56,9 @@ ExampleWords read_examples(const std::vector<std::string>& given) {
 ExampleWords read_no_derivatives(const std::vector<std::string>& given) {
   ExampleWords out;
   for_each_line(given, [&](const std::string& name, const std::string& words) {
-    const size_t at = words.find(kBecause);
-    if (!name.ends_with(kDerivative) || at == words.npos) return;
-    out[name.substr(0, name.size() - kDerivative.size())] =
-        words.substr(at + kBecause.size());
+    const auto reason = lang::parse_no_derivative(words);
+    if (!name.ends_with(kDerivative) || !reason) return;
+    out[name.substr(0, name.size() - kDerivative.size())] = reason->why;
   });
   return out;
 }

@@ -77,10 +77,10 @@ bool has_nan(const Value& v) {
 
 // Why a call with these words says little of the operator; "" if it does.
 std::string unfit(OperatorHandle op, const std::string& words) {
-  std::vector<Value> args = parse_arguments(op, words);
-  std::vector<Value> results(op.schema().returns().size());
+  std::vector<Value> results;
+  const std::vector<Value> args = parse_arguments(op, words);
   try {
-    op.call_boxed(args.data(), args.size(), results.data(), results.size());
+    results = call_with(op, args);
   } catch (const InternalError&) {
     throw;
   } catch (const Error& e) {
@@ -150,11 +150,8 @@ bool throws_in_backward(OperatorHandle op, const std::vector<Value>& args) {
 }
 
 bool records_gradient(OperatorHandle op, const std::vector<Value>& args) {
-  std::vector<Value> results(op.schema().returns().size());
-  std::vector<Value> own = args;
-  op.call_boxed(own.data(), own.size(), results.data(), results.size());
   bool recorded = false;
-  for (const Value& v : results) {
+  for (const Value& v : call_with(op, args)) {
     for_each_tensor(v, [&](const TensorBase& t) {
       recorded |= t.defined() && Tensor(t).requires_grad();
     });
@@ -232,14 +229,12 @@ void prove_gradients(OperatorHandle op, const std::string& words,
     out->line += kNoGradient;
     return;
   }
-  if (!has_derivative || !records_gradient(op, args)) {
+  const bool says_none = !known.no_derivative.empty();
+  if (!has_derivative || !records_gradient(op, args) ||
+      (says_none && throws_in_backward(op, args))) {
     return prove_constant(op, args, known, out);
   }
-  if (!known.no_derivative.empty()) {
-    if (throws_in_backward(op, args)) {
-      out->line += str("  gradient none, because {}", known.no_derivative);
-      return;
-    }
+  if (says_none) {
     out->problems +=
         "  it says 'derivative: none', and its result records a gradient\n";
     return;

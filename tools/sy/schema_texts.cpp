@@ -7,13 +7,13 @@
 #include <string_view>
 
 #include "c10/error.h"
+#include "codegen/lang/words.h"
 
 namespace sy::tools {
 
 namespace {
 
-constexpr std::string_view kFunc = "func:", kDerivative = "derivative:",
-                           kBecause = ", because ";
+constexpr std::string_view kFunc = "func:", kDerivative = "derivative:";
 constexpr size_t kNumbers = 12;  // of an entry
 
 std::string_view trimmed(std::string_view s) {
@@ -77,16 +77,12 @@ size_t value_of(std::string_view line, std::string_view key) {
   return begins ? at + key.size() : line.npos;
 }
 
-// The text behind `none, because` or `non_differentiable, because`; else "".
+// Why there is none; "" if the value does not say so.
 std::string because(std::string_view value) {
   value = trimmed(value);
-  const size_t at = value.find(kBecause);
-  const std::string_view word = value.substr(0, at);
-  if (at == value.npos || (word != "none" && word != "non_differentiable")) {
-    return "";
-  }
-  std::string_view why = trimmed(value.substr(at + kBecause.size()));
-  return std::string(why.substr(0, why.find_last_not_of("}'\" ") + 1));
+  value = value.substr(0, value.find_last_not_of("}'\" ") + 1);
+  const auto reason = lang::parse_no_derivative(value);
+  return reason ? std::string(reason->why) : "";
 }
 
 }  // namespace

@@ -97,5 +97,21 @@ TEST(Words, ErrorsSayWhere) {
   EXPECT_EQ(error(WordType::kInt, "1 x=2"), "4: argument 'x' has two words");
 }
 
+TEST(Words, ReasonsForNoDerivative) {
+  for (const char* text :
+       {"none, because it is so", "none,because  it is so",
+        "none,\n  because it is so", "non_differentiable, because it is so"}) {
+    const auto reason = parse_no_derivative(text);
+    ASSERT_TRUE(reason) << text;
+    EXPECT_EQ(reason->why, "it is so");
+    EXPECT_TRUE(std::string_view(text).starts_with(reason->word));
+  }
+  for (const char* text :
+       {"none", "none, because", "none, because  ", "none, becauseit",
+        "none because it is so", "auto, because it is so", ""}) {
+    EXPECT_FALSE(parse_no_derivative(text)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace sy::lang
