@@ -39,6 +39,12 @@ const NamedTensor* Arguments::find(const std::string& name) const {
   return nullptr;
 }
 
+std::vector<Value> call_with(OperatorHandle op, std::vector<Value> args) {
+  std::vector<Value> results(op.schema().returns().size());
+  op.call_boxed(args.data(), args.size(), results.data(), results.size());
+  return results;
+}
+
 Arguments bind_arguments(const FunctionSchema& schema, const Case& c,
                          const Safetensors& storages, Device device) {
   const std::vector<const Json*> stated = given(schema, c);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "c10/dispatcher.h"
 #include "c10/schema/function_schema.h"
 #include "c10/value.h"
 #include "tools/sy/case_file.h"
@@ -23,6 +24,9 @@ struct Arguments {
   // nullptr if there is none of that name.
   const NamedTensor* find(const std::string& name) const;
 };
+
+// The results of a call with these arguments. Throws what the operator throws.
+std::vector<Value> call_with(OperatorHandle op, std::vector<Value> args);
 
 // Fresh arguments of a case on `device`, which stands for every device that the
 // case names; factories without a device are given it too. Throws ValueError

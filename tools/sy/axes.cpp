@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "aten/ops/factory.h"
 #include "aten/tensor.h"
 #include "c10/error.h"
 
@@ -14,10 +13,6 @@ namespace {
 
 using Sizes = std::vector<int64_t>;
 using Change = std::function<void(Arguments&)>;
-// Element i of a tensor, from a number that is uniform in [0, 1).
-using Element = std::function<double(int64_t i, double unit)>;
-
-constexpr int64_t kMostElements = 20000;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -27,19 +22,6 @@ int64_t count(const Sizes& sizes) {
   int64_t n = 1;
   for (const int64_t s : sizes) n *= s;
   return n;
-}
-
-Tensor filled(const Sizes& sizes, ScalarType dtype, uint32_t seed,
-              const Element& element) {
-  SY_CHECK(count(sizes) <= kMostElements, Value, "too many elements");
-  const Tensor t(make_tensor(sizes, kDouble, Device(kCPU)));
-  auto* const data = t.data_ptr<double>();
-  for (int64_t i = 0; i < t.numel(); ++i) {
-    seed = seed * 1664525u + 1013904223u;
-    data[i] = element(i, static_cast<double>(seed >> 8) / (1 << 24));
-  }
-  if (dtype == kDouble) return t;
-  return is_floating_type(dtype) ? t.to(dtype) : t.mul(7).to(dtype);
 }
 
 // Whole numbers near `base`, which float64 does not hold.
@@ -52,25 +34,8 @@ Tensor near(const Sizes& sizes, int64_t base) {
   return t;
 }
 
-// The elements in the midst of more memory, which is NaN or the largest number.
-Tensor within(const Tensor& t, int64_t before) {
-  const int64_t n = t.numel();
-  const Tensor room = filled({before + n + 9}, kDouble, 1,
-                             [](int64_t, double) { return kNaN; });
-  Tensor all = is_floating_type(t.scalar_type())
-                   ? room.to(t.scalar_type())
-                   : sy::ones({before + n + 9}, t.options()).mul(77);
-  const Tensor place = all.narrow(0, before, n).view(t.sizes());
-  place.copy_(t);
-  return place;
-}
-
 TensorChange offset_by(int64_t n) {
   return [n](const Tensor& t) { return within(t, n); };
-}
-
-Tensor transposed(const Tensor& t) {
-  return t.dim() < 2 ? t : t.transpose(0, -1).contiguous().transpose(0, -1);
 }
 
 class ByAxes final : public Calls {
@@ -138,8 +103,8 @@ class ByAxes final : public Calls {
     return {dtypes_[0], dtypes_[1 + turn_++ % (dtypes_.size() - 1)]};
   }
   TensorChange next_layout() {
-    static const std::vector<TensorChange> kAll = {spread, offset_by(7),
-                                                   transposed, nullptr};
+    static const std::vector<TensorChange> kAll = {spread, offset_by(7), turned,
+                                                   nullptr};
     return kAll[layout_++ % kAll.size()];
   }
   // Calls with such tensors: dense in the first dtype, as layouts take turns in
@@ -257,7 +222,7 @@ class ByAxes final : public Calls {
             with(shapes_, dtype, usual, change));
       }
     };
-    layout("strides", "transposed", transposed);
+    layout("strides", "transposed", turned);
     layout("strides", "stepped", spread);
     for (const int64_t n : {1, 7, 16}) {
       layout("offset", str("{}", n), offset_by(n));

@@ -53,16 +53,6 @@ Tensor nudged(const Tensor& t, double rounding, int kind) {
   return out;
 }
 
-std::vector<double> elements_of_tensor(const TensorBase& t) {
-  std::vector<double> out;
-  if (!t.defined()) return out;
-  const HostTensor h = read_tensor(t);
-  for (int64_t i : element_indices(h.sizes, h.strides, h.offset)) {
-    out.push_back(element_value(h, i));
-  }
-  return out;
-}
-
 // Infinite where a rounding decides whether there is a number at all.
 double change(double from, double to) {
   if (from == to || (from != from && to != to)) return 0;
@@ -113,7 +103,7 @@ Bounds::Elements Bounds::compute(double rounding, int kind) const {
   for (const Value& v : values) {
     out.emplace_back();
     for_each_tensor(v, [&](const TensorBase& t) {
-      out.back().push_back(elements_of_tensor(t));
+      out.back().push_back(elements_of(Tensor(t)));
     });
   }
   return out;

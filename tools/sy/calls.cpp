@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -182,6 +183,44 @@ Tensor spread(const Tensor& t) {
   turned.push_back(2);
   const Tensor room = sy::zeros(turned, t.options());
   return room.select(-1, 0).permute(dims).copy_(t);
+}
+
+Tensor turned(const Tensor& t) {
+  return t.dim() < 2 ? t : t.transpose(0, -1).contiguous().transpose(0, -1);
+}
+
+Tensor within(const Tensor& t, int64_t before) {
+  const int64_t n = t.numel();
+  const bool is_float = is_floating_type(t.scalar_type());
+  const Tensor room = sy::full(
+      {before + n + 9},
+      is_float ? Scalar(std::numeric_limits<double>::quiet_NaN()) : Scalar(77),
+      TensorOptions(kDouble));
+  const Tensor place =
+      room.to(t.scalar_type()).narrow(0, before, n).view(t.sizes());
+  place.copy_(t);
+  return place;
+}
+
+Tensor filled(IntArrayRef sizes, ScalarType dtype, uint32_t seed,
+              const Element& element) {
+  int64_t n = 1;
+  for (const int64_t s : sizes) n *= s;
+  SY_CHECK(n <= kMostElements, Value, "too many elements: {}", n);
+  const Tensor t(make_tensor(sizes, kDouble, Device(kCPU)));
+  auto* const data = t.data_ptr<double>();
+  for (int64_t i = 0; i < n; ++i) {
+    seed = seed * 1664525u + 1013904223u;
+    data[i] = element(i, static_cast<double>(seed >> 8) / (1 << 24));
+  }
+  if (dtype == kDouble) return t;
+  return is_floating_type(dtype) ? t.to(dtype) : t.mul(7).to(dtype);
+}
+
+std::vector<double> elements_of(const Tensor& t) {
+  if (!t.defined()) return {};
+  const Tensor d = t.detach().to(kDouble).contiguous();
+  return {d.data_ptr<double>(), d.data_ptr<double>() + d.numel()};
 }
 
 std::unique_ptr<Calls> recorded_calls(OperatorHandle op, const CaseFile& file,

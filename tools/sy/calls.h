@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "aten/tensor.h"
 #include "c10/dispatcher.h"
@@ -62,6 +63,23 @@ void change_tensors(const FunctionSchema& schema, const TensorChange& change,
 // The same elements in every second place of twice as much memory, dims in
 // reverse order.
 Tensor spread(const Tensor& t);
+// The first and the last dim exchanged in memory.
+Tensor turned(const Tensor& t);
+// In the midst of more memory, which is NaN or 77, `before` elements from its
+// beginning.
+Tensor within(const Tensor& t, int64_t before);
+
+// Calls with larger tensors cost more than they tell.
+inline constexpr int64_t kMostElements = 20000;
+// Element i of a tensor, from a number that is uniform in [0, 1).
+using Element = std::function<double(int64_t i, double unit)>;
+// On the CPU; of whole numbers 7 times as much, cut off. Throws ValueError
+// beyond kMostElements.
+Tensor filled(IntArrayRef sizes, ScalarType dtype, uint32_t seed,
+              const Element& element);
+
+// The elements of a CPU tensor, in row-major order; none if it is undefined.
+std::vector<double> elements_of(const Tensor& t);
 
 // Calls made from the signature and from `words` (see words.h): in float64, in
 // every other dtype, with other strides, of no elements. Only those that

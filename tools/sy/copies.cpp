@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "aten/backend/cpu_fallback.h"
-#include "aten/ops/factory.h"
 #include "aten/tensor.h"
 #include "c10/error.h"
+#include "tools/sy/calls.h"
 #include "tools/sy/compare.h"
 #include "tools/sy/red_zones.h"
 #include "tools/sy/trials.h"
@@ -20,13 +20,11 @@ struct Copy {
 };
 
 Tensor numbers(IntArrayRef sizes, ScalarType dtype, double first) {
-  int64_t n = 1;
-  for (const int64_t s : sizes) n *= s;
-  const Tensor t(make_tensor(IntArrayRef(&n, 1), kDouble, Device(kCPU)));
-  for (int64_t i = 0; i < n; ++i) {
-    t.data_ptr<double>()[i] = first + static_cast<double>(i % 23) * 1.5;
-  }
-  return t.to(dtype).view(sizes);
+  return filled(sizes, kDouble, 0,
+                [first](int64_t i, double) {
+                  return first + static_cast<double>(i % 23) * 1.5;
+                })
+      .to(dtype);
 }
 
 // Layouts of the source: the same elements in other places.
@@ -38,17 +36,8 @@ const std::vector<Layout>& layouts() {
   static const std::vector<Layout> kAll = {
       {"dense", [](const Tensor& t) { return t; }},
       {"other strides", spread},
-      {"transposed",
-       [](const Tensor& t) {
-         return t.transpose(0, -1).contiguous().transpose(0, -1);
-       }},
-      {"an offset",
-       [](const Tensor& t) {
-         const Tensor room = sy::zeros({t.numel() + 5}, t.options());
-         const Tensor place = room.narrow(0, 3, t.numel()).view(t.sizes());
-         place.copy_(t);
-         return place;
-       }},
+      {"transposed", turned},
+      {"an offset", [](const Tensor& t) { return within(t, 3); }},
       {"repeated rows",
        [](const Tensor& t) { return t.narrow(0, 0, 1).expand(t.sizes()); }},
   };

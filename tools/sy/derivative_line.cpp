@@ -12,6 +12,7 @@
 #include "autograd/api.h"
 #include "c10/error.h"
 #include "c10/schema/function_schema.h"
+#include "tools/sy/arguments.h"
 #include "tools/sy/calls.h"
 
 namespace sy::tools {
@@ -38,12 +39,6 @@ Tensor weighed(const Tensor& t, int64_t first) {
 double direction(int64_t i) {
   const double x = std::sin(static_cast<double>(i) * 12.9898 + 1) * 43758.5453;
   return x - std::floor(x) - 0.4;
-}
-
-Numbers elements_of(const Tensor& t) {
-  const Tensor flat = t.detach().to(kDouble).contiguous();
-  const auto* p = static_cast<const double*>(flat.raw_data());
-  return {p, p + flat.numel()};
 }
 
 Inputs::Inputs(OperatorHandle op, const std::vector<Value>& args)
@@ -101,9 +96,7 @@ std::vector<Value> Inputs::results(const std::vector<Tensor>& inputs) const {
       values[i] = Value(TensorBase(Tensor(values[i].to_tensor()).clone()));
     }
   }
-  std::vector<Value> out(op_.schema().returns().size());
-  op_.call_boxed(values.data(), values.size(), out.data(), out.size());
-  return out;
+  return call_with(op_, std::move(values));
 }
 
 Inputs::Result Inputs::call(const std::vector<Tensor>& inputs) const {

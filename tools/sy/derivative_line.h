@@ -18,8 +18,6 @@ using Numbers = std::vector<double>;
 // Numbers between -0.4 and 0.6 that differ and repeat in no pattern.
 double direction(int64_t i);
 
-Numbers elements_of(const Tensor& t);
-
 // The operator as a function of those arguments that are float64 and require a
 // gradient. Random numbers are the same in each call.
 class Inputs {

@@ -64,10 +64,8 @@ struct Call {
     }
   }
   std::vector<Value> run() const {
-    std::vector<Value> own = arguments, out(op.schema().returns().size());
     const AutoDispatchBelowAutograd no_tape;
-    op.call_boxed(own.data(), own.size(), out.data(), out.size());
-    return out;
+    return call_with(op, arguments);
   }
 };
 

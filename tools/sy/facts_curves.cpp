@@ -12,6 +12,7 @@
 #include "autograd/api.h"
 #include "c10/error.h"
 #include "c10/schema/function_schema.h"
+#include "tools/sy/calls.h"
 #include "tools/sy/facts_text.h"
 #include "tools/sy/words.h"
 
@@ -43,11 +44,6 @@ struct Line {
   std::string label;
   std::vector<double> x, y, dy;
 };
-
-std::vector<double> numbers_of(const Tensor& t) {
-  const Tensor d = t.detach().to(kDouble).contiguous();
-  return {d.data_ptr<double>(), d.data_ptr<double>() + d.numel()};
-}
 
 Json list_of(const std::vector<double>& numbers) {
   Json out = Json::array();
@@ -104,12 +100,12 @@ class Sampler {
     const Tensor y = call(self, setting);
     SY_CHECK(y.sizes() == self.sizes() && is_floating_type(y.dtype()), Value,
              "not a number for each number");
-    out.y = numbers_of(y);
+    out.y = elements_of(y);
     if (!slopes || !y.requires_grad()) return out;
     try {
       const auto g = autograd::grad({y.sum()}, {self}, {}, std::nullopt, false,
                                     /*allow_unused=*/true);
-      if (g[0].defined()) out.dy = numbers_of(g[0]);
+      if (g[0].defined()) out.dy = elements_of(g[0]);
     } catch (const InternalError&) {
       throw;
     } catch (const Error&) {
@@ -259,9 +255,7 @@ class Sampler {
     if (is_binary() && setting.values.empty()) {
       in[tensors_[1]] = Value(sy::ones_like(self.detach()));
     }
-    std::vector<Value> out(op_.schema().returns().size());
-    op_.call_boxed(in.data(), in.size(), out.data(), out.size());
-    return Tensor(out[0].to_tensor());
+    return Tensor(call_with(op_, std::move(in))[0].to_tensor());
   }
 
   OperatorHandle op_;

@@ -8,6 +8,7 @@
 #include "c10/error.h"
 #include "c10/generator.h"
 #include "codegen/lang/word_arguments.h"
+#include "tools/sy/calls.h"
 #include "tools/sy/facts_tensors.h"
 #include "tools/sy/words.h"
 
@@ -125,11 +126,6 @@ class Maker {
   std::vector<Value> values_;
 };
 
-std::vector<double> numbers_of(const Tensor& t) {
-  const Tensor d = t.detach().to(kDouble).contiguous();
-  return {d.data_ptr<double>(), d.data_ptr<double>() + d.numel()};
-}
-
 std::vector<Tensor> tensors_of(const std::vector<Value>& values) {
   std::vector<Tensor> out;
   for (const Value& v : values) {
@@ -160,12 +156,12 @@ Sight look_at(const std::vector<Value>& results, const FactsCall& call) {
   std::set<double> given, got;
   const std::vector<Tensor> arguments = tensors_of(values_of(call));
   for (const Tensor& a : arguments) {
-    for (const double v : numbers_of(a)) given.insert(v);
+    for (const double v : elements_of(a)) given.insert(v);
   }
   size_t n = 0;
   bool first = true;
   for (const Tensor& t : tensors_of(results)) {
-    const std::vector<double> v = numbers_of(t);
+    const std::vector<double> v = elements_of(t);
     out.chosen &= t.dtype() == kLong;
     n += v.size();
     for (const double e : v) {
@@ -177,7 +173,7 @@ Sight look_at(const std::vector<Value>& results, const FactsCall& call) {
     if (!first) continue;
     first = false;
     for (const Tensor& a : arguments) {
-      if (a.sizes() == t.sizes() && a.numel() > 1 && numbers_of(a) == v) {
+      if (a.sizes() == t.sizes() && a.numel() > 1 && elements_of(a) == v) {
         out.moved = false;
       }
     }
@@ -205,10 +201,7 @@ int faults_of(Look look, const Sight& s, OperatorHandle op,
 }  // namespace
 
 std::vector<Value> call_operator(OperatorHandle op, const FactsCall& call) {
-  std::vector<Value> in = values_of(call);
-  std::vector<Value> out(op.schema().returns().size());
-  op.call_boxed(in.data(), in.size(), out.data(), out.size());
-  return out;
+  return call_with(op, values_of(call));
 }
 
 std::optional<FactsExample> example_of(OperatorHandle op,

@@ -11,6 +11,7 @@
 
 #include "aten/tensor.h"
 #include "c10/error.h"
+#include "tools/sy/arguments.h"
 #include "tools/sy/case_runner.h"
 #include "tools/sy/red_zones.h"
 #include "tools/sy/tensors.h"
@@ -20,12 +21,6 @@ namespace sy::tools {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-std::vector<Value> call(OperatorHandle op, std::vector<Value> args) {
-  std::vector<Value> out(op.schema().returns().size());
-  op.call_boxed(args.data(), args.size(), out.data(), out.size());
-  return out;
-}
 
 // The elements of all results in row-major order, and what is no tensor.
 std::string bytes_of(const std::vector<Value>& results) {
@@ -73,12 +68,12 @@ std::string call_often(OperatorHandle op, const std::vector<Value>& arguments) {
   constexpr int64_t kLost = 512, kLostPages = 8192;
   const auto cpu_end = computed() + std::chrono::milliseconds(500);
   const auto end = Clock::now() + std::chrono::seconds(10);
-  const std::string first = bytes_of(call(op, arguments));
+  const std::string first = bytes_of(call_with(op, arguments));
   Held before{};
   int n = 0;
   for (; n < kCalls && computed() < cpu_end && Clock::now() < end; ++n) {
     if (n == kWarm) before = Held::now();
-    if (bytes_of(call(op, arguments)) == first) continue;
+    if (bytes_of(call_with(op, arguments)) == first) continue;
     return str("call {} of the same gives other values", n + 2);
   }
   const int64_t calls = n - kWarm;
@@ -102,7 +97,7 @@ std::string call_at_once(
   std::vector<std::string> alone, why(kThreads);
   for (int t = 0; t < kThreads; ++t) {
     args.push_back(arguments(t));
-    alone.push_back(bytes_of(call(op, args.back())));
+    alone.push_back(bytes_of(call_with(op, args.back())));
   }
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
@@ -110,7 +105,7 @@ std::string call_at_once(
       const auto k = static_cast<size_t>(t);
       try {
         for (int n = 0; n < kCalls && Clock::now() < end; ++n) {
-          if (bytes_of(call(op, args[k])) == alone[k]) continue;
+          if (bytes_of(call_with(op, args[k])) == alone[k]) continue;
           why[k] = "other values than alone while threads call it";
           return;
         }

@@ -9,6 +9,7 @@
 #include "aten/ops/factory.h"
 #include "autograd/api.h"
 #include "c10/error.h"
+#include "tools/sy/calls.h"
 
 namespace sy::tools {
 

@@ -7,6 +7,7 @@
 
 #include "c10/error.h"
 #include "c10/schema/function_schema.h"
+#include "tools/sy/calls.h"
 #include "tools/sy/derivative_line.h"
 #include "tools/sy/slopes.h"
 #include "tools/sy/varied_values.h"

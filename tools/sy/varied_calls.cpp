@@ -43,9 +43,6 @@ constexpr std::array<std::array<const char*, 3>, 13> kShapes = {{
     {"bbb", "bb", "b"},
 }};
 
-// Calls with more elements cost more than they tell.
-constexpr int64_t kMostElements = 20000;
-
 enum class Values { kUsual, kSigned, kTies, kSpecial };
 
 std::vector<int64_t> sizes_of(std::string_view shape, Extents e) {
@@ -55,14 +52,12 @@ std::vector<int64_t> sizes_of(std::string_view shape, Extents e) {
   return out;
 }
 
-double element(Values values, int64_t i, uint32_t& seed) {
-  seed = seed * 1664525u + 1013904223u;
-  const double unit = static_cast<double>(seed >> 8) / (1 << 24);
+double element(Values values, int64_t i, double unit) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   switch (values) {
     case Values::kUsual: return 0.3 + 0.6 * unit;
     case Values::kSigned: return 4 * unit - 2;
-    case Values::kTies: return static_cast<double>(seed >> 29) - 3;
+    case Values::kTies: return std::floor(8 * unit) - 3;
     case Values::kSpecial: break;
   }
   constexpr double kList[] = {
@@ -73,14 +68,9 @@ double element(Values values, int64_t i, uint32_t& seed) {
 
 Tensor numbers(IntArrayRef sizes, ScalarType dtype, Values values,
                uint32_t seed) {
-  int64_t n = 1;
-  for (const int64_t s : sizes) n *= s;
-  SY_CHECK(n <= kMostElements, Value, "too many elements: {}", n);
-  const Tensor t(make_tensor(sizes, kDouble, Device(kCPU)));
-  double* const data = t.data_ptr<double>();
-  for (int64_t i = 0; i < n; ++i) data[i] = element(values, i, seed);
-  if (dtype == kDouble) return t;
-  return is_floating_type(dtype) ? t.to(dtype) : t.mul(7).to(dtype);
+  return filled(sizes, dtype, seed, [values](int64_t i, double unit) {
+    return element(values, i, unit);
+  });
 }
 
 // A value for an argument without a default; nullopt if none is obvious.

@@ -4,6 +4,7 @@
 
 #include "c10/error.h"
 #include "c10/schema/function_schema.h"
+#include "tools/sy/arguments.h"
 
 namespace sy::tools {
 
@@ -63,10 +64,8 @@ bool same(const Value& a, const Value& b) {
 
 // Whether the operator takes the arguments.
 bool is_taken(OperatorHandle op, const std::vector<Value>& args) {
-  std::vector<Value> own = args;
-  std::vector<Value> out(op.schema().returns().size());
   try {
-    op.call_boxed(own.data(), own.size(), out.data(), out.size());
+    call_with(op, args);
   } catch (const InternalError&) {
     throw;
   } catch (const Error&) {
