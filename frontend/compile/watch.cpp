@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "c10/error.h"
@@ -38,6 +39,55 @@ bool overlap(const void* a, size_t n, const void* b, size_t m) {
   const auto x = reinterpret_cast<uintptr_t>(a),
              y = reinterpret_cast<uintptr_t>(b);
   return x < y + m && y < x + n;
+}
+
+// Of memory from `begin` to `limit`: whether glibc's malloc has given it out as
+// one block, or a block begins there that ends before. The word in front of a
+// block has its size, with flags in the last bits: 1, the block before is in
+// use; 2, mapped alone. The next block follows. Of other allocators, nobody
+// knows.
+enum class Block { kUnknown, kHolds, kEnds };
+
+Block block_at(uintptr_t begin, uintptr_t limit) {
+  constexpr uintptr_t kFlags = 7, kBeforeInUse = 1, kMapped = 2;
+  constexpr uintptr_t kWord = sizeof(uintptr_t), kUnit = 2 * kWord;
+  const auto is_size = [](uintptr_t word) {
+    const uintptr_t size = word & ~kFlags;
+    return size >= 2 * kUnit && size % kUnit == 0;
+  };
+  const auto read = [](uintptr_t at, uintptr_t* word) {
+    return read_memory(reinterpret_cast<const void*>(at), word, kWord);
+  };
+  uintptr_t own = 0, next = 0;
+  if (begin % kUnit != 0 || !read(begin - kWord, &own) || !is_size(own) ||
+      (own & kMapped) != 0) {
+    return Block::kUnknown;
+  }
+  const uintptr_t bytes = (own & ~kFlags) - kWord;  // that it may hold
+  if (!read(begin + bytes, &next) || !is_size(next) ||
+      (next & kBeforeInUse) == 0) {
+    return Block::kUnknown;
+  }
+  if (bytes < limit - begin) return Block::kEnds;
+  return bytes - (limit - begin) < 2 * kUnit ? Block::kHolds : Block::kUnknown;
+}
+
+// The three pointers of a std::vector, if it is one.
+struct Header {
+  uintptr_t begin, end, limit;
+  size_t elements() const { return (end - begin) / sizeof(void*); }
+};
+
+// What may be one with elements of whole words.
+std::optional<Header> header_at(const void* at, const void* frame) {
+  Header h{};
+  if (!is_on_stack(at, sizeof h, frame)) return std::nullopt;
+  WatchedBytes::take(at, &h, sizeof h);
+  if (!may_be_pointer(h.begin) || h.begin >= h.end || h.end > h.limit ||
+      (h.end - h.begin) % sizeof(void*) != 0 || h.elements() > kMostElements) {
+    return std::nullopt;
+  }
+  return h;
 }
 
 struct Span {
@@ -123,8 +173,33 @@ void Watch::watch_places(const Arguments& a) {
       if (i >= kWindow && is_target(found)) {
         stack_.emplace_back(at + i, sizeof found);
       }
-      watch_list(at + i, frame);
     }
+    watch_lists(at, a, frame);
+  }
+}
+
+// Headers of std::vectors from there on. Three words that begin within a header
+// whose memory is known for a block are none, whatever they look like.
+void Watch::watch_lists(const char* at, const Arguments& a, const void* frame) {
+  constexpr size_t kWord = sizeof(void*);
+  size_t after_sure = 0;
+  for (size_t i = 0; i < kReach; i += kWord) {
+    if (!is_on_stack(at + i, kWord, frame)) break;
+    if (i < after_sure || overlap(at + i, 1, a.closure, a.closure_bytes)) {
+      continue;
+    }
+    const std::optional<Header> h = header_at(at + i, frame);
+    if (!h) continue;
+    const Block block = block_at(h->begin, h->limit);
+    if (block == Block::kHolds) {
+      after_sure = i + sizeof(Header);
+      // So are those that end within it.
+      std::erase_if(lists_, [&](const List& l) {
+        return l.header != at + i &&
+               overlap(l.header, sizeof(Header), at + i, sizeof(Header));
+      });
+    }
+    if (block != Block::kEnds) watch_list(at + i, h->begin, h->end);
   }
 }
 
@@ -170,28 +245,19 @@ void Watch::watch_view(const Tensor& t) {
                     TensorGuard(t), t.storage().get(), t.storage_offset()});
 }
 
-// If the header of a std::vector of them lies there.
-void Watch::watch_list(const void* header, const void* frame) {
-  const void* words[3];
-  if (!is_on_stack(header, sizeof words, frame)) return;
-  WatchedBytes::take(header, words, sizeof words);
-  const auto begin = reinterpret_cast<uintptr_t>(words[0]),
-             end = reinterpret_cast<uintptr_t>(words[1]),
-             limit = reinterpret_cast<uintptr_t>(words[2]);
+// If there are tensors of the program among its elements.
+void Watch::watch_list(const void* header, uintptr_t begin, uintptr_t end) {
+  const auto* const first = reinterpret_cast<const void*>(begin);
   const size_t n = (end - begin) / sizeof(void*);
-  if (!may_be_pointer(begin) || begin >= end || end > limit ||
-      (end - begin) % sizeof(void*) != 0 || n > kMostElements) {
-    return;
-  }
   std::vector<const void*> elements(n);
-  if (!read_memory(words[0], elements.data(), n * sizeof(void*))) return;
+  if (!read_memory(first, elements.data(), n * sizeof(void*))) return;
   std::vector<List::Element> tensors;
   for (size_t i = 0; i < n; ++i) {
     if (is_target(elements[i])) tensors.push_back({i, elements[i]});
   }
   if (tensors.empty()) return;
-  lists_.push_back({header, words[0], words[1],
-                    WatchedBytes(words[0], end - begin), std::move(tensors)});
+  lists_.push_back({header, first, reinterpret_cast<const void*>(end),
+                    WatchedBytes(first, end - begin), std::move(tensors)});
 }
 
 void Watch::settle(const Arguments& a, const std::vector<Outer>& outer,

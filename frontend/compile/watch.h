@@ -159,7 +159,8 @@ class Watch {
   void watch_object(const Reach& reach, const Reach::Image& image,
                     size_t words);
   void watch_view(const Tensor& t);
-  void watch_list(const void* header, const void* frame);
+  void watch_lists(const char* at, const Arguments& a, const void* frame);
+  void watch_list(const void* header, uintptr_t begin, uintptr_t end);
   void pin(const Arguments& a);
   bool is_target(const void* p) const;
   bool reads_hold();
