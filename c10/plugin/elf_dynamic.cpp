@@ -46,12 +46,21 @@ bool is_among(const T (&list)[N], T value) {
   return std::find(std::begin(list), std::end(list), value) != std::end(list);
 }
 
+// Some linkers make a section of relocations for each section that they write.
 bool is_table(const std::vector<Elf64_Shdr>& sections, const Table& table,
               uint64_t address, uint64_t size) {
-  return std::any_of(sections.begin(), sections.end(), [&](const auto& s) {
-    return s.sh_type == table.type && s.sh_addr == address &&
-           (table.size_tag == 0 || size == s.sh_size);
-  });
+  while (true) {
+    const auto at =
+        std::find_if(sections.begin(), sections.end(), [&](const auto& s) {
+          return s.sh_type == table.type && s.sh_addr == address &&
+                 (s.sh_flags & SHF_ALLOC) != 0 && s.sh_size != 0;
+        });
+    if (at == sections.end()) return false;
+    if (table.size_tag == 0 || size == at->sh_size) return true;
+    if (table.type != SHT_RELA || size < at->sh_size) return false;
+    address += at->sh_size;
+    size -= at->sh_size;
+  }
 }
 
 std::string table_problem(const Table& table,
@@ -61,8 +70,8 @@ std::string table_problem(const Table& table,
   const Elf64_Dyn* const size =
       table.size_tag == 0 ? nullptr : find_entry(entries, table.size_tag);
   const bool empty = size != nullptr && size->d_un.d_val == 0;
-  if (at == nullptr || empty) return "";
-  if ((table.size_tag != 0 && size == nullptr) ||
+  if (empty || (at == nullptr && size == nullptr)) return "";
+  if (at == nullptr || (table.size_tag != 0 && size == nullptr) ||
       !is_table(sections, table, at->d_un.d_ptr,
                 size != nullptr ? size->d_un.d_val : 0)) {
     return str("dynamic entry {} names no section of its kind", table.tag);
@@ -85,21 +94,13 @@ bool is_named(const Elf64_Shdr& s, const std::vector<Elf64_Dyn>& entries) {
     is_table = true;
     const Elf64_Dyn* const at = find_entry(entries, table.tag);
     const Elf64_Dyn* const size = find_entry(entries, table.size_tag);
-    if (at != nullptr && at->d_un.d_ptr == s.sh_addr &&
-        (table.size_tag == 0 || (size != nullptr && size->d_un.d_val != 0))) {
+    if (at == nullptr || (table.size_tag != 0 && size == nullptr)) continue;
+    const uint64_t before = s.sh_addr - at->d_un.d_ptr;
+    if (table.size_tag == 0 ? before == 0 : before < size->d_un.d_val) {
       return true;
     }
   }
   return !is_table;
-}
-
-// The code that runs first or last begins a section of its own; a function
-// elsewhere would run with arguments that nobody gave it.
-bool is_function(const std::vector<Elf64_Shdr>& sections, uint64_t address) {
-  return std::any_of(sections.begin(), sections.end(), [&](const auto& s) {
-    return (s.sh_flags & SHF_EXECINSTR) != 0 && s.sh_entsize == 0 &&
-           address == s.sh_addr;
-  });
 }
 
 bool is_written(const std::vector<Elf64_Shdr>& sections, uint64_t address) {
@@ -116,10 +117,6 @@ std::string entry_problem(const Elf64_Dyn& e, uint64_t names,
   }
   if (is_among(kNames, tag) && e.d_un.d_val >= names) {
     return str("dynamic entry {} names nothing", tag);
-  }
-  if ((tag == DT_INIT || tag == DT_FINI) &&
-      !is_function(sections, e.d_un.d_ptr)) {
-    return str("dynamic entry {} is no code", tag);
   }
   if (tag == DT_PLTGOT && !is_written(sections, e.d_un.d_ptr)) {
     return str("dynamic entry {} is no section that is written", tag);
@@ -159,31 +156,6 @@ std::string dynamic_problem(const std::vector<Elf64_Dyn>& entries,
   for (const Elf64_Dyn& e : entries) {
     const std::string why = entry_problem(e, names, sections);
     if (!why.empty()) return why;
-  }
-  return "";
-}
-
-std::string relocation_problem(const std::vector<Elf64_Rela>& relocations,
-                               uint64_t relative, uint64_t symbols,
-                               const std::vector<Elf64_Phdr>& segments) {
-  if (relative > relocations.size()) {
-    return "more relocations are counted than there are";
-  }
-  for (size_t i = 0; i < relocations.size(); ++i) {
-    const Elf64_Rela& r = relocations[i];
-    const uint64_t type = ELF64_R_TYPE(r.r_info);
-    const bool moves = type == R_X86_64_RELATIVE;
-    const bool inside =
-        type == R_X86_64_NONE ||
-        std::any_of(segments.begin(), segments.end(), [&](const auto& s) {
-          return s.p_type == PT_LOAD && r.r_offset >= s.p_vaddr &&
-                 s.p_memsz >= sizeof(uint64_t) &&
-                 r.r_offset - s.p_vaddr <= s.p_memsz - sizeof(uint64_t);
-        });
-    if (!inside || type >= R_X86_64_NUM || (i < relative && !moves) ||
-        ELF64_R_SYM(r.r_info) >= symbols) {
-      return str("relocation {} is none", i);
-    }
   }
   return "";
 }

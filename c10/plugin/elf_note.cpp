@@ -157,7 +157,7 @@ class Image {
     const std::string problem = segment_problem(segments, sections);
     if (!problem.empty()) contradict(problem);
     for (const Elf64_Phdr& s : segments) {
-      if (s.p_type == PT_DYNAMIC) check_dynamic(s, segments, sections);
+      if (s.p_type == PT_DYNAMIC) check_dynamic(header, s, segments, sections);
     }
     std::vector<LibraryNote> out;
     if (header.e_shstrndx >= sections.size()) return out;
@@ -182,7 +182,7 @@ class Image {
     reject(str("its Switchyard note is damaged: {}; build it again", how));
   }
 
-  void check_dynamic(const Elf64_Phdr& s,
+  void check_dynamic(const Elf64_Ehdr& header, const Elf64_Phdr& s,
                      const std::vector<Elf64_Phdr>& segments,
                      const std::vector<Elf64_Shdr>& sections) const {
     std::vector<Elf64_Dyn> entries = table<Elf64_Dyn>(
@@ -200,13 +200,31 @@ class Image {
     }
     const std::string problem = dynamic_problem(entries, sections);
     if (!problem.empty()) contradict(problem);
-    check_tables(entries, segments, sections);
+    const ElfTables tables = tables_of(header, entries, segments, sections);
+    if (tables.names.back() != '\0') {
+      contradict("the table of names has no end");
+    }
+    for (const auto check : {part_problem, symbol_problem, hash_problem,
+                             version_problem, relocation_problem}) {
+      const std::string why = check(tables);
+      if (!why.empty()) contradict(why);
+    }
   }
 
-  // What lies in those tables whose entries are known to be sections.
-  void check_tables(const std::vector<Elf64_Dyn>& entries,
-                    const std::vector<Elf64_Phdr>& segments,
-                    const std::vector<Elf64_Shdr>& sections) const {
+  // Whose entries are known to be sections.
+  ElfTables tables_of(const Elf64_Ehdr& header,
+                      const std::vector<Elf64_Dyn>& entries,
+                      const std::vector<Elf64_Phdr>& segments,
+                      const std::vector<Elf64_Shdr>& sections) const {
+    ElfTables t;
+    t.headers_at = header.e_phoff;
+    if (header.e_shstrndx < sections.size()) {
+      const Elf64_Shdr& names = sections[header.e_shstrndx];
+      t.section_names = bytes(names.sh_offset, names.sh_size);
+    }
+    t.segments = segments;
+    t.sections = sections;
+    t.entries = entries;
     const auto section = [&](int64_t tag) -> const Elf64_Shdr* {
       const Elf64_Dyn* const e = find_entry(entries, tag);
       const auto at =
@@ -216,24 +234,75 @@ class Image {
           });
       return at == sections.end() ? nullptr : &*at;
     };
-    const Elf64_Shdr* const names = section(DT_STRTAB);
-    if (names != nullptr &&
-        at<char>(names->sh_offset + names->sh_size - 1) != '\0') {
-      contradict("the table of names has no end");
-    }
-    const Elf64_Shdr* const known = section(DT_SYMTAB);
-    const uint64_t symbols =
-        known != nullptr ? known->sh_size / sizeof(Elf64_Sym) : 0;
-    const Elf64_Dyn* const count = find_entry(entries, DT_RELACOUNT);
-    for (const int64_t tag : {DT_RELA, DT_JMPREL}) {
+    const auto text = [&](int64_t tag) {
       const Elf64_Shdr* const s = section(tag);
-      if (s == nullptr) continue;
-      const bool counted = tag == DT_RELA && count != nullptr;
-      const std::string problem = relocation_problem(
-          table<Elf64_Rela>(s->sh_offset, s->sh_size / sizeof(Elf64_Rela),
-                            sizeof(Elf64_Rela)),
-          counted ? count->d_un.d_val : 0, symbols, segments);
-      if (!problem.empty()) contradict(problem);
+      return s == nullptr ? std::string() : bytes(s->sh_offset, s->sh_size);
+    };
+    t.names = text(DT_STRTAB);
+    if (t.names.empty()) contradict("the table of names is empty");
+    fill(t.symbols, section(DT_SYMTAB));
+    if (const Elf64_Shdr* const s = section(DT_SYMTAB)) {
+      t.first_global = s->sh_info;
+    }
+    t.hash = text(DT_HASH);
+    t.gnu_hash = text(DT_GNU_HASH);
+    fill(t.versions, section(DT_VERSYM));
+    t.needed_versions = text(DT_VERNEED);
+    t.defined_versions = text(DT_VERDEF);
+    // Of several sections, all have the kind of the first.
+    const auto whole = [&](int64_t tag, int64_t size_tag, auto& out) {
+      const Elf64_Shdr* const first = section(tag);
+      const Elf64_Dyn* const size = find_entry(entries, size_tag);
+      if (first == nullptr || size == nullptr) return;
+      Elf64_Shdr s = *first;
+      s.sh_size = size->d_un.d_val;
+      fill(out, &s);
+    };
+    whole(DT_RELA, DT_RELASZ, t.relocations);
+    whole(DT_JMPREL, DT_PLTRELSZ, t.calls);
+    whole(DT_RELR, DT_RELRSZ, t.packed);
+    for (const Elf64_Shdr& s : sections) {
+      if (s.sh_type == SHT_SYMTAB) fill(t.all_symbols, &s);
+      if (s.sh_type == SHT_INIT_ARRAY || s.sh_type == SHT_FINI_ARRAY) {
+        t.first_and_last.push_back({s.sh_addr, {}});
+        fill(t.first_and_last.back().slots, &s);
+      }
+    }
+    add_frames(t);
+    return t;
+  }
+
+  template <class T>
+  void fill(std::vector<T>& out, const Elf64_Shdr* s) const {
+    if (s == nullptr) return;
+    if (s->sh_size % sizeof(T) != 0) contradict("a table has a part of a line");
+    out = table<T>(s->sh_offset, s->sh_size / sizeof(T), sizeof(T));
+  }
+
+  std::string bytes(uint64_t offset, uint64_t size) const {
+    need(offset, size);
+    std::string out(size, '\0');
+    read(offset, out.data(), size);
+    return out;
+  }
+
+  void add_frames(ElfTables& t) const {
+    for (const Elf64_Phdr& s : t.segments) {
+      if (s.p_type != PT_GNU_EH_FRAME) continue;
+      t.frame_index = bytes(s.p_offset, s.p_filesz);
+      t.frame_index_at = s.p_vaddr;
+    }
+    int32_t distance = 0;  // of .eh_frame, from this field
+    if (!read_at(t.frame_index, 4, distance)) return;
+    const uint64_t at =
+        t.frame_index_at + 4 + static_cast<uint64_t>(int64_t{distance});
+    for (const Elf64_Shdr& s : t.sections) {
+      if (s.sh_addr != at || (s.sh_flags & SHF_ALLOC) == 0 ||
+          s.sh_type == SHT_NOBITS || s.sh_size == 0) {
+        continue;
+      }
+      t.frames = bytes(s.sh_offset, s.sh_size);
+      t.frames_at = at;
     }
   }
 

@@ -94,8 +94,13 @@ class Check {
   bool is_loaded(const Elf64_Phdr& s) const {
     return std::any_of(loads_.begin(), loads_.end(), [&](const auto& load) {
       const uint32_t writable = load.p_flags & PF_W;
-      return (s.p_type != PT_GNU_RELRO || writable != 0) &&
-             (s.p_type != PT_DYNAMIC || (s.p_flags & PF_W) == writable) &&
+      // The dynamic loader reads no offset of it, and protects whole pages.
+      if (s.p_type == PT_GNU_RELRO) {
+        const uint64_t room = load.p_memsz + kPage;
+        return writable != 0 && s.p_memsz <= room &&
+               s.p_vaddr - load.p_vaddr <= room - s.p_memsz;
+      }
+      return (s.p_type != PT_DYNAMIC || (s.p_flags & PF_W) == writable) &&
              (s.p_type == PT_TLS || s.p_memsz <= load.p_memsz + kPage) &&
              holds(load, s.p_vaddr, s.p_filesz, s.p_offset);
     });

@@ -34,7 +34,7 @@ class Small {
     const size_t names = notes + 3 * sizeof(LibraryNote);
     const std::string_view text("\0.note.switchyard\0.dynstr\0libc.so\0", 34);
     const size_t sections = names + 40;
-    bytes.resize(sections + 5 * sizeof(Elf64_Shdr));
+    bytes.resize(sections + 6 * sizeof(Elf64_Shdr));
 
     Elf64_Ehdr header{};
     std::memcpy(header.e_ident, ELFMAG, SELFMAG);
@@ -47,13 +47,13 @@ class Small {
     header.e_phnum = 2;
     header.e_shoff = sections;
     header.e_shentsize = sizeof(Elf64_Shdr);
-    header.e_shnum = 5;
+    header.e_shnum = 6;
     header.e_shstrndx = 2;
     put(0, header);
 
     Elf64_Phdr segment{};
     segment.p_type = PT_LOAD;
-    segment.p_flags = PF_R;
+    segment.p_flags = PF_R | PF_W;
     segment.p_filesz = segment.p_memsz = bytes.size();
     segment.p_align = 4096;
     put(segments, segment);
@@ -100,6 +100,10 @@ class Small {
     section.sh_offset = section.sh_addr = moved;
     section.sh_size = sizeof(Elf64_Rela);
     put(sections + 4 * sizeof section, section);
+    section.sh_type = SHT_DYNAMIC;
+    section.sh_offset = section.sh_addr = dynamic;
+    section.sh_size = sizeof entries;
+    put(sections + 5 * sizeof section, section);
 
     for (const auto& [at, size] :
          {std::pair{size_t{0}, notes}, {sections, bytes.size() - sections}}) {

@@ -13,90 +13,12 @@
 #include <vector>
 
 #include "c10/error.h"
-#include "c10/plugin/library_note.h"
 #include "c10/plugin/load_library.h"
+#include "test/c10/plugin/elf_edit.h"
 
 namespace sy::test {
 
 namespace {
-
-// A shared object whose headers and notes can be written.
-class Elf {
- public:
-  explicit Elf(std::string bytes) : bytes_(std::move(bytes)) {
-    const Elf64_Ehdr& h = header();
-    const Elf64_Shdr names = section(h.e_shstrndx);
-    for (int i = 0; i < h.e_shnum; ++i) {
-      if (bytes_.c_str() + names.sh_offset + section(i).sh_name ==
-          std::string_view(".note.switchyard")) {
-        notes_ = i;
-      }
-    }
-    if (notes_ < 0) throw std::runtime_error("no note in the good library");
-  }
-
-  Elf64_Ehdr& header() { return at<Elf64_Ehdr>(0); }
-  Elf64_Shdr& section(int i) {
-    return at<Elf64_Shdr>(header().e_shoff + header().e_shentsize * i);
-  }
-  Elf64_Phdr& segment(int i) {
-    return at<Elf64_Phdr>(header().e_phoff + header().e_phentsize * i);
-  }
-  // The nth that is loaded.
-  Elf64_Phdr& load(int n) {
-    for (int i = 0;; ++i) {
-      if (segment(i).p_type == PT_LOAD && n-- == 0) return segment(i);
-    }
-  }
-  Elf64_Shdr& note_section() { return section(notes_); }
-  LibraryNote& note(size_t i = 0) {
-    return at<LibraryNote>(note_section().sh_offset + sizeof(LibraryNote) * i);
-  }
-  // Every text of symbols and of needed libraries that begins so.
-  void rename(std::string_view from, std::string_view to) {
-    if (from.size() != to.size()) throw std::logic_error("another size");
-    bool found = false;
-    for (size_t at = 0; (at = bytes_.find(from, at)) != bytes_.npos; ++at) {
-      bytes_.replace(at, to.size(), to);
-      found = true;
-    }
-    if (!found) throw std::runtime_error("no such text in the good library");
-  }
-  Elf64_Dyn& dynamic(int64_t tag) {
-    for (Elf64_Dyn* d : dynamics()) {
-      if (d->d_tag == tag) return *d;
-    }
-    throw std::runtime_error("no such dynamic entry");
-  }
-  // All, with the end.
-  std::vector<Elf64_Dyn*> dynamics() {
-    int i = 0;
-    while (segment(i).p_type != PT_DYNAMIC) ++i;
-    std::vector<Elf64_Dyn*> out;
-    do {
-      out.push_back(
-          &at<Elf64_Dyn>(segment(i).p_offset + sizeof(Elf64_Dyn) * out.size()));
-    } while (out.back()->d_tag != DT_NULL);
-    return out;
-  }
-  // The first; where it lies in the file is where it is loaded.
-  Elf64_Rela& relocation() {
-    return at<Elf64_Rela>(dynamic(DT_RELA).d_un.d_ptr);
-  }
-  char& last_of_names() {
-    return at<char>(dynamic(DT_STRTAB).d_un.d_ptr +
-                    dynamic(DT_STRSZ).d_un.d_val - 1);
-  }
-  std::string& bytes() { return bytes_; }
-
- private:
-  template <class T>
-  T& at(size_t offset) {
-    return *reinterpret_cast<T*>(bytes_.data() + offset);
-  }
-  std::string bytes_;
-  int notes_ = -1;
-};
 
 struct Edit {
   const char* name;
@@ -105,6 +27,15 @@ struct Edit {
 };
 
 constexpr char kTruncated[] = "build or copy it again";
+constexpr char kNoRelocation[] =
+    "its headers contradict each other: relocation 0 is none; build or copy it "
+    "again";
+constexpr char kNoSymbol[] =
+    "its headers contradict each other: symbol 1 is none; build or copy it "
+    "again";
+constexpr char kNotFound[] =
+    "its headers contradict each other: its symbols are not found by their "
+    "names; build or copy it again";
 
 const Edit kEdits[] = {
     {"no_library", [](Elf& e) { e.bytes() = "#!/bin/sh\nexit 0\n"; },
@@ -185,17 +116,56 @@ const Edit kEdits[] = {
      "there are; build or copy it again"},
     {"relocation_elsewhere",
      [](Elf& e) { e.relocation().r_offset = uint64_t{1} << 40; },
-     "its headers contradict each other: relocation 0 is none; build or copy "
-     "it again"},
+     kNoRelocation},
     {"relocation_of_no_symbol",
      [](Elf& e) {
        e.relocation().r_info = ELF64_R_INFO(1 << 20, R_X86_64_RELATIVE);
      },
-     "its headers contradict each other: relocation 0 is none; build or copy "
-     "it again"},
+     kNoRelocation},
     {"names_without_an_end", [](Elf& e) { e.last_of_names() = 'x'; },
      "its headers contradict each other: the table of names has no end; build "
      "or copy it again"},
+    {"symbol_without_a_name", [](Elf& e) { e.symbol(1).st_name = 1 << 30; },
+     kNoSymbol},
+    {"symbol_of_no_kind", [](Elf& e) { e.symbol(1).st_info = 0x1f; },
+     kNoSymbol},
+    {"local_symbol_among_others", [](Elf& e) { e.symbol(1).st_info &= 0xf; },
+     kNoSymbol},
+    {"no_buckets", [](Elf& e) { e.hash(0) = 0; }, kNotFound},
+    {"filter_of_another_size", [](Elf& e) { e.hash(2) = 3; }, kNotFound},
+    {"symbols_not_in_the_table", [](Elf& e) { e.hash(1) += 1; }, kNotFound},
+    {"symbol_without_a_version", [](Elf& e) { e.version(1) = 0x7abc; },
+     "its headers contradict each other: symbol 1 has no version; build or "
+     "copy it again"},
+    {"version_of_no_library", [](Elf& e) { e.needed_version().vn_file = 0; },
+     "its headers contradict each other: its versions are damaged; build or "
+     "copy it again"},
+    {"relocation_writes_code",
+     [](Elf& e) { e.relocation().r_offset = e.dynamic(DT_INIT).d_un.d_ptr; },
+     kNoRelocation},
+    {"relocation_leads_out",
+     [](Elf& e) { e.relocation().r_addend = int64_t{1} << 40; }, kNoRelocation},
+    {"call_of_a_variable",
+     [](Elf& e) { e.call(0).r_info ^= R_X86_64_JUMP_SLOT ^ R_X86_64_TPOFF64; },
+     "its headers contradict each other: relocation 0 of a call is none; build "
+     "or copy it again"},
+    {"slot_without_an_address",
+     [](Elf& e) { e.dynamic(DT_PLTGOT).d_un.d_ptr -= 8; }, kTruncated},
+    {"two_writes",
+     [](Elf& e) {
+       (&e.relocation())[1].r_offset = e.relocation().r_offset + 4;
+     },
+     "its headers contradict each other: two relocations write the same place; "
+     "build or copy it again"},
+    {"begins_inside_a_function",
+     [](Elf& e) { e.first_function().r_addend += 1; },
+     "its headers contradict each other: what runs first or last is no "
+     "function; build or copy it again"},
+    {"begins_elsewhere", [](Elf& e) { e.dynamic(DT_INIT).d_un.d_ptr += 1; },
+     "its headers contradict each other: dynamic entry 12 is no function; "
+     "build or copy it again"},
+    {"variables_that_are_protected",
+     [](Elf& e) { e.segment_of(PT_GNU_RELRO).p_memsz += 0x1000; }, kTruncated},
     {"no_note", [](Elf& e) { e.note_section().sh_type = SHT_PROGBITS; },
      "it registers nothing: there is no Switchyard note in it (no SY_LIBRARY "
      "block, or section .note.switchyard was stripped); is it the library that "
