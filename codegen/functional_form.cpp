@@ -31,6 +31,12 @@ std::optional<FunctionalPlaces> functional_places(const Operator& op,
   return out;
 }
 
+bool stores_as_laid_out(const Operator& op) {
+  const bool dense = op.kind() == lang::OperatorKind::kComposite &&
+                     op.has_tag("pointwise") && !op.has_tag("copied_out");
+  return dense || op.has_tag("column_major");
+}
+
 Effects effects_of(const Operator& op, const Overload& o) {
   const auto shares = [](const auto& x) {
     return x.alias && !x.alias.is_write();

@@ -25,6 +25,10 @@ struct FunctionalPlaces {
 std::optional<FunctionalPlaces> functional_places(const Operator& op,
                                                   const Overload& form);
 
+// Whether a form that stores the functional result lays out what it resizes as
+// that result is.
+bool stores_as_laid_out(const Operator& op);
+
 // What an overload does to its arguments: flags of OperatorDef, as far as no
 // other says the same (kInplace, kOut; kView).
 struct Effects {

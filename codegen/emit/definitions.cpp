@@ -262,9 +262,7 @@ class DefinitionsEmitter {
   }
 
   static std::string store_result(Writer& w, const Operator& op) {
-    const bool dense = op.kind() == OperatorKind::kComposite &&
-                       op.has_tag("pointwise") && !op.has_tag("copied_out");
-    if (!dense && !op.has_tag("column_major")) return "store_result";
+    if (!stores_as_laid_out(op)) return "store_result";
     w.include("aten/engine/columns.h");
     return "store_as_laid_out";
   }

@@ -60,10 +60,12 @@ void check_forms(const codegen::Operator& op, lang::Diagnostics& diagnostics) {
   const size_t returns = s.returns().size();
   for (const codegen::Overload* o : op.overloads()) {
     if (!o->derived) continue;
+    // Of an out= form nothing is kept for a gradient.
+    const bool kept = o->schema.is_inplace() && !op.entry->derivative.empty();
     const bool all = op.kind() == lang::OperatorKind::kPointwise ||
                      op.kind() == lang::OperatorKind::kReduce ||
                      op.kind() == lang::OperatorKind::kScan ||
-                     op.entry->is_foreach || !op.entry->derivative.empty();
+                     op.entry->is_foreach || kept;
     for (const Argument& a : s.arguments()) {
       if (o->schema.argument_index(a.name.view()) >= 0) continue;
       if (!all && !a.type.is_tensor_like()) continue;

@@ -1,5 +1,6 @@
 #include "aten/backend/engines.h"
 #include "aten/backend/node.h"
+#include "aten/engine/columns.h"
 #include "aten/engine/exact_out.h"
 #include "aten/engine/foreach.h"
 #include "aten/engine/generated.h"
@@ -25,6 +26,11 @@ const OverloadState& form_of(const Kernel& k) {
 Tensor& as_tensor(Value& v) { return static_cast<Tensor&>(v.to_tensor()); }
 const Tensor& as_tensor(const Value& v) {
   return static_cast<const Tensor&>(v.to_tensor());
+}
+
+TensorList as_list(const Value& v) {
+  const auto list = v.to_tensor_list();
+  return {static_cast<const Tensor*>(list.data()), list.size()};
 }
 
 void return_written(const OverloadState& form, const Value* args,
@@ -221,11 +227,9 @@ void check_devices(const OverloadState& form, const OperatorEntry& entry,
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Type t = arguments[i].type;
     if (!t.is_list() || t.element() != TypeKind::kTensor) continue;
-    const auto list = args[form.positions[i]].to_tensor_list();
-    generated::check_list(
-        entry, std::string(arguments[i].name.view()).c_str(),
-        {static_cast<const Tensor*>(list.data()), list.size()},
-        single.empty() ? nullptr : single[0]);
+    generated::check_list(entry, arguments[i].name.c_str(),
+                          as_list(args[form.positions[i]]),
+                          single.empty() ? nullptr : single[0]);
   }
 }
 
@@ -240,6 +244,14 @@ void check_contract(const OverloadState& form, const OperatorEntry& entry,
     sizes.push_back(f.list(args, form.positions));
   }
   for (size_t i = 0; i < form.written.size(); ++i) {
+    const Value& written = args[form.written[i]];
+    if (written.tag() == Value::Tag::TensorList) {
+      const TensorList list = as_list(written);
+      const InternedString name = form.boxes[form.written[i]].name;
+      generated::check_list(entry, name.c_str(), list, nullptr);
+      for (const Tensor& t : list) t.impl()->bump_version(&entry);
+      continue;
+    }
     Tensor& out = as_tensor(args[form.written[i]]);
     if (!sizes.empty() && !inplace) {
       const TensorBase& like = like_argument(form, args);
@@ -434,9 +446,9 @@ void foreach_inplace(const Kernel& k, const OperatorEntry& entry,
   check_boxes(form, args);
   Elements elements(form, args, form_name(form));
   check_requirements(form, args);
-  const auto written = args[form.written[0]].to_tensor_list();
+  const TensorList written = as_list(args[form.written[0]]);
   for (size_t i = 0; i < elements.size(); ++i) {
-    Tensor target(written[i]);
+    Tensor target = written[i];
     const bool recorded = GradMode::is_enabled() && target.defined() &&
                           target.key_set().has(DispatchKey::Autograd);
     const Value made = elements.run(
@@ -450,7 +462,7 @@ void foreach_out(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
                  Value* args, size_t, Value* results, size_t n) {
   const OverloadState& form = form_of(k);
   check_boxes(form, args);
-  const auto out = args[form.written[0]].to_tensor_list();
+  const TensorList out = as_list(args[form.written[0]]);
   for (size_t i = 0; i < form.op->arguments.size(); ++i) {
     const OperatorState::Parameter& p = form.op->arguments[i];
     if (!is_element_list(p.type)) continue;
@@ -464,12 +476,8 @@ void foreach_out(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
   for (const int p : form.positions) in.push_back(args[p]);
   Value made;
   form.op->base->handle().call_boxed(in.data(), in.size(), &made, 1);
-  std::vector<Tensor> results_of;
-  for (const TensorBase& t : std::as_const(made).to_tensor_list()) {
-    results_of.emplace_back(t);
-  }
-  generated::store_each(entry, results_of,
-                        {static_cast<const Tensor*>(out.data()), out.size()});
+  const TensorList results_of = as_list(made);
+  generated::store_each(entry, {results_of.begin(), results_of.end()}, out);
   return_written(form, args, results, n);
 }
 
@@ -599,6 +607,8 @@ void store(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
       generated::assign_inplace(entry, result(i), target);
     } else if (form.inplace) {
       store_inplace(entry, result(i), target);
+    } else if (form.laid_out) {
+      store_as_laid_out(entry, result(i), target);
     } else {
       store_result(entry, result(i), target);
     }

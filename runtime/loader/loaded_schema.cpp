@@ -374,6 +374,7 @@ void LoadedSchema::add(const Operator& op) {
     form->inplace = o->schema.is_inplace();
     form->out = o->schema.is_out();
     form->copied_out = op.has_tag("copied_out");
+    form->laid_out = codegen::stores_as_laid_out(op);
     const auto returns = o->schema.returns();
     form->returns_view = !returns.empty() && returns[0].alias;
     form->full_name = op.ns + "::" + o->name;

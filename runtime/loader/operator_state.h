@@ -39,6 +39,7 @@ struct OverloadState : OperatorInfo {
   OperatorState* op = nullptr;
   bool inplace = false, out = false;
   bool copied_out = false;  // the tag
+  bool laid_out = false;    // codegen::stores_as_laid_out
   bool returns_view = false;
   bool has_contract = false;
   uint16_t flags = 0;     // of OperatorDef
