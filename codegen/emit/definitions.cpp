@@ -11,8 +11,8 @@
 #include "codegen/exact_out.h"
 #include "codegen/functional_form.h"
 #include "codegen/lang/cpp_text.h"
-#include "codegen/lang/view_extent.h"
 #include "codegen/programs.h"
+#include "codegen/view_code.h"
 
 namespace sy::codegen {
 namespace {
@@ -132,7 +132,6 @@ class DefinitionsEmitter {
   }
 
   void view(Writer& w, const Operator& op) {
-    const lang::ViewBody& body = *op.entry->view;
     const FunctionSchema& s = op.base.schema;
     w.gap();
     w.line(item_source(op));
@@ -140,25 +139,22 @@ class DefinitionsEmitter {
     emit_requirements(w, op);
     const std::string sizes = local(op, "new_sizes");
     const std::string strides = local(op, "new_strides");
-    const auto env = lang::IndexEnv::of(s);
-    const lang::IndexCode new_sizes =
-        index(op, body.sizes.expr, env, lang::IndexType::kList);
+    const ViewCode view = view_code(op, sizes);
     w.include("aten/engine/view.h");
-    define(w, "const Dims " + sizes, new_sizes);
-    if (body.strides) {
-      define(w, "const Dims " + strides, strides_of(op, body, sizes));
+    define(w, "const Dims " + sizes, view.sizes);
+    if (view.strides) {
+      define(w, "const Dims " + strides, *view.strides);
     } else {
       w.include("aten/engine/geometry.h");
       w.line("  const Dims {}(geometry::contiguous_strides({}));", strides,
              sizes);
     }
     std::string offset = "self.storage_offset()";
-    if (body.offset) {
+    if (view.offset) {
       offset = local(op, "new_offset");
-      define(w, "const int64_t " + offset,
-             index(op, body.offset->expr, env, lang::IndexType::kInt));
+      define(w, "const int64_t " + offset, *view.offset);
     }
-    if (!lang::stays_within(body)) {
+    if (!view.stays_within) {
       w.line("  generated::check_in_storage({}, self, {}, {}, {});",
              lang::cpp_string(op.base.name), sizes, strides, offset);
     }
@@ -173,39 +169,13 @@ class DefinitionsEmitter {
     if (args.empty()) {
       w.line("{}, nullptr, 0);", head);
     } else {
-      const std::string view = local(op, "view_args");
-      w.line("  generated::ViewArgs {};", view);
-      w.line("  {}{};", view, args);
-      w.line("{0}, {1}.data(), {1}.size());", head, view);
+      const std::string list = local(op, "view_args");
+      w.line("  generated::ViewArgs {};", list);
+      w.line("  {}{};", list, args);
+      w.line("{0}, {1}.data(), {1}.size());", head, list);
     }
     w.line("}");
     add(explicit_, op.base, "_view");
-  }
-
-  // Those of a view, where the C++ variable `sizes` holds its sizes: what they
-  // have in common is computed once.
-  static lang::IndexCode strides_of(const Operator& op,
-                                    const lang::ViewBody& view,
-                                    const std::string& sizes) {
-    auto env = lang::IndexEnv::of(op.base.schema);
-    const lang::Expr whole = view.sizes.expr;
-    lang::Expr e = view.strides->expr;
-    if (whole->kind == lang::NodeKind::kCall) {
-      // No name of the language holds a space.
-      const std::string name = "the sizes";
-      env.names.push_back({name, lang::IndexType::kList, false, sizes, true});
-      e = lang::replace(e, whole, lang::make_name(name, whole->at));
-    }
-    return index(op, e, env, lang::IndexType::kList);
-  }
-
-  static lang::IndexCode index(const Operator& op, const lang::Expr& e,
-                               const lang::IndexEnv& env,
-                               lang::IndexType type) {
-    lang::Diagnostics diagnostics;
-    auto code = lang::compile_index(e, env, type, op.base.name, diagnostics);
-    if (!code) throw lang::LangError(diagnostics);
-    return std::move(*code);
   }
 
   // Hand-written kernels that are registered here, and what chooses a device.

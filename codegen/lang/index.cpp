@@ -54,6 +54,7 @@ struct Failed {};
 struct Typed {
   IndexType type;
   Cpp cpp;
+  Plan plan;
   // Of an optional int as a whole; None has it and no value.
   std::string optional = {};
   bool is_dims = false;    // a list that is a Dims
@@ -72,13 +73,20 @@ class Compiler {
   // Lets at the top become statements.
   IndexCode top(Expr e) {
     IndexCode code;
+    std::vector<std::pair<std::string, Plan>> lets;
     const std::size_t scope = locals_.size();
     while (e->kind == NodeKind::kLet) {
-      define(*e, code.statements);
+      lets.emplace_back(e->name, define(*e, code.statements));
       e = e->children[1];
     }
     Typed t = run(e);
     locals_.resize(scope);
+    code.plan = std::move(t.plan);
+    for (; !lets.empty(); lets.pop_back()) {
+      code.plan =
+          plan_of(PlanKind::kLet, {lets.back().second, std::move(code.plan)},
+                  lets.back().first);
+    }
     code.type = t.type;
     code.value = std::move(t.cpp.text);
     code.is_dims = t.is_dims;
@@ -90,13 +98,19 @@ class Compiler {
   Typed run(const Expr& e) {
     switch (e->kind) {
       case NodeKind::kNumber:
-        if (e->number.is_int) return integer(cpp_int(e->number.i));
-        return {IndexType::kNumber, {cpp_double(e->number.d, headers_)}};
+        if (e->number.is_int) return integer(e->number);
+        return {IndexType::kNumber,
+                {cpp_double(e->number.d, headers_)},
+                plan_number(e->number)};
       case NodeKind::kBool:
-        return {IndexType::kBool, {e->number.i ? "true" : "false"}};
+        return {IndexType::kBool,
+                {e->number.i ? "true" : "false"},
+                make_plan({PlanKind::kBool, {}, {}, e->number})};
       case NodeKind::kNone: fail(*e, "None can only be compared: 'x == None'");
       case NodeKind::kString:
-        return {IndexType::kString, {cpp_string(e->name)}};
+        return {IndexType::kString,
+                {cpp_string(e->name)},
+                plan_of(PlanKind::kString, {}, e->name)};
       case NodeKind::kName: return name(*e);
       case NodeKind::kUnary: return unary(*e);
       case NodeKind::kBinary: return binary(*e);
@@ -108,6 +122,7 @@ class Compiler {
         IndexCode inner = top(e);
         return {inner.type,
                 {cpp_block(inner.statements, inner.value)},
+                std::move(inner.plan),
                 {},
                 inner.is_dims,
                 inner.is_vector};
@@ -143,14 +158,16 @@ class Compiler {
     throw Failed{};
   }
 
-  static Typed integer(std::string text) {
+  static Typed integer(const Number& n) {
+    std::string text = cpp_int(n.i);
     const bool sign = text[0] == '-';
     return {IndexType::kInt,
-            {std::move(text), sign ? Cpp::kSign : Cpp::kPrimary}};
+            {std::move(text), sign ? Cpp::kSign : Cpp::kPrimary},
+            plan_number(n)};
   }
 
-  static Typed dims(std::string text) {
-    return {IndexType::kList, {std::move(text)}, {}, true};
+  static Typed dims(std::string text, Plan plan) {
+    return {IndexType::kList, {std::move(text)}, std::move(plan), {}, true};
   }
   static Cpp as_dims(const Typed& list) {
     return list.is_dims ? list.cpp
@@ -160,11 +177,12 @@ class Compiler {
   // The call of a function of the index typing that no table names.
   std::string built_in(std::string_view name,
                        const std::vector<std::string>& args) {
-    headers_.emplace(IndexFunction{}.header);
+    headers_.emplace("aten/engine/geometry.h");
     return cpp_call(fmt::format("geometry::{}", name), args);
   }
 
-  void define(const Node& e, std::vector<std::string>& statements) {
+  // What the variable of the let holds.
+  Plan define(const Node& e, std::vector<std::string>& statements) {
     Typed value = run(e.children[0]);
     const std::string name = cpp_name(e.name);
     const auto same = [&](const auto& n) { return cpp_name(n.name) == name; };
@@ -176,24 +194,31 @@ class Compiler {
     statements.push_back(
         fmt::format("const {} {} = {};", type, name, value.cpp.text));
     locals_.push_back({e.name, value.type, value.is_dims, value.is_vector});
+    return std::move(value.plan);
   }
 
   Typed name(const Node& e) {
     for (auto it = locals_.rbegin(); it != locals_.rend(); ++it) {
       if (it->name != e.name) continue;
-      return {it->type, {cpp_name(e.name)}, {}, it->is_dims, it->is_vector};
+      return {it->type, {cpp_name(e.name)}, plan_name(e.name),
+              {},       it->is_dims,        it->is_vector};
     }
     if (const IndexName* n = env_.find(e.name)) {
-      if (!n->cpp.empty()) return {n->type, {n->cpp}, {}, n->is_dims};
+      Plan plan = plan_name(n->name);
+      // Of a Scalar.
+      if (n->cpp.ends_with("to_double()")) plan = plan_double(std::move(plan));
+      if (!n->cpp.empty()) return {n->type, {n->cpp}, plan, {}, n->is_dims};
       const std::string text = cpp_name(n->name);
-      if (!n->optional) return {n->type, {text}};
+      if (!n->optional) return {n->type, {text}, plan};
       if (!is_given(n->name)) {
         fail(e, "'{0}' may be None here: ask '{0} == None' first", e.name);
       }
-      return {n->type, {fmt::format("(*{})", text)}};
+      return {n->type, {fmt::format("(*{})", text)}, plan};
     }
     if (const std::string dtype = cpp_dtype(e.name); !dtype.empty()) {
-      return {IndexType::kScalarType, {dtype}};
+      return {IndexType::kScalarType,
+              {dtype},
+              plan_of(PlanKind::kDtype, {}, e.name)};
     }
     std::vector<std::string_view> names;
     for (const Local& l : locals_) names.push_back(l.name);
@@ -209,14 +234,18 @@ class Compiler {
   Typed unary(const Node& e) {
     if (e.op == Op::kNot) {
       const Typed x = expect(e.children[0], IndexType::kBool);
-      return {IndexType::kBool, {"!" + x.cpp.in(Cpp::kSign), Cpp::kSign}};
+      return {IndexType::kBool,
+              {"!" + x.cpp.in(Cpp::kSign), Cpp::kSign},
+              plan_of(PlanKind::kNot, {x.plan})};
     }
     const Typed x = run(e.children[0]);
     if (x.type != IndexType::kInt && x.type != IndexType::kNumber) {
       fail(e, "expected an int after '-', got {}", article(x.type));
     }
     // `--x` would be another operator.
-    return {x.type, {"-" + x.cpp.in(Cpp::kPrimary), Cpp::kSign}};
+    return {x.type,
+            {"-" + x.cpp.in(Cpp::kPrimary), Cpp::kSign},
+            plan_of(PlanKind::kNegate, {x.plan})};
   }
 
   bool is_given(std::string_view name) const {
@@ -244,10 +273,12 @@ class Compiler {
       }
       const Cpp has =
           cpp_has_value(cpp_name(n->name), n->type == IndexType::kTensor);
-      if (e.op == Op::kNe) return Typed{IndexType::kBool, has};
+      const Plan asks = plan_of(PlanKind::kHasValue, {plan_name(n->name)});
+      if (e.op == Op::kNe) return Typed{IndexType::kBool, has, asks};
       if (e.op == Op::kEq) {
         return Typed{IndexType::kBool,
-                     {"!" + has.in(Cpp::kPrimary), Cpp::kSign}};
+                     {"!" + has.in(Cpp::kPrimary), Cpp::kSign},
+                     plan_of(PlanKind::kNot, {asks})};
       }
       fail(e, "expected '==' or '!=' beside None");
     }
@@ -264,7 +295,8 @@ class Compiler {
       });
       return {IndexType::kBool,
               cpp_binary(is_and ? "&&" : "||", is_and ? Cpp::kAnd : Cpp::kOr,
-                         a.cpp, b.cpp)};
+                         a.cpp, b.cpp),
+              plan_binary(e.op, a.plan, b.plan)};
     }
     const Typed a = run(e.children[0]);
     const Typed b = run(e.children[1]);
@@ -293,13 +325,15 @@ class Compiler {
       left = {fmt::format("IntArrayRef({})", left.text)};
     }
     return {IndexType::kBool,
-            cpp_binary(to_string(e.op), Cpp::kCompare, left, right)};
+            cpp_binary(to_string(e.op), Cpp::kCompare, left, right),
+            plan_binary(e.op, a.plan, b.plan)};
   }
 
   Typed arithmetic(const Node& e, const Typed& a, const Typed& b) {
     if (e.op == Op::kAdd && a.type == IndexType::kList &&
         b.type == IndexType::kList) {
-      return dims(built_in("concat", {a.cpp.text, b.cpp.text}));
+      return dims(built_in("concat", {a.cpp.text, b.cpp.text}),
+                  plan_of(PlanKind::kConcat, {a.plan, b.plan}));
     }
     const bool ints = a.type == IndexType::kInt && b.type == IndexType::kInt;
     if (!converts(a.type, IndexType::kNumber) ||
@@ -308,20 +342,24 @@ class Compiler {
            article(b.type));
     }
     const IndexType type = ints ? IndexType::kInt : IndexType::kNumber;
+    const Plan plan = plan_binary(e.op, a.plan, b.plan);
+    const auto typed = [&](const char* op, Cpp::Level level) -> Typed {
+      return {type, cpp_binary(op, level, a.cpp, b.cpp), plan};
+    };
     switch (e.op) {
-      case Op::kAdd: return {type, cpp_binary("+", Cpp::kSum, a.cpp, b.cpp)};
-      case Op::kSub: return {type, cpp_binary("-", Cpp::kSum, a.cpp, b.cpp)};
-      case Op::kMul:
-        return {type, cpp_binary("*", Cpp::kProduct, a.cpp, b.cpp)};
+      case Op::kAdd: return typed("+", Cpp::kSum);
+      case Op::kSub: return typed("-", Cpp::kSum);
+      case Op::kMul: return typed("*", Cpp::kProduct);
       case Op::kDiv:
         if (ints) fail(e, "'/' of two ints; write '//', which rounds down");
-        return {type, cpp_binary("/", Cpp::kProduct, a.cpp, b.cpp)};
+        return typed("/", Cpp::kProduct);
       case Op::kFloorDiv:
       case Op::kMod:
         if (!ints) break;
         return {type,
                 {built_in(e.op == Op::kMod ? "mod" : "floor_div",
-                          {op_, a.cpp.text, b.cpp.text})}};
+                          {op_, a.cpp.text, b.cpp.text})},
+                plan};
       default: break;
     }
     fail(e, "'{}' is not for indices", to_string(e.op));
@@ -357,12 +395,15 @@ class Compiler {
   // An optional int may be handed on as it is.
   Typed argument(const Expr& e) {
     if (e->kind == NodeKind::kNone) {
-      return {IndexType::kOther, {""}, "std::nullopt"};
+      return {IndexType::kOther,
+              {""},
+              plan_of(PlanKind::kNone, {}),
+              "std::nullopt"};
     }
     const IndexName* n =
         e->kind == NodeKind::kName ? env_.find(e->name) : nullptr;
     if (!n || !n->optional || n->type != IndexType::kInt) return run(e);
-    Typed t{IndexType::kOther, {""}};
+    Typed t{IndexType::kOther, {""}, plan_name(n->name)};
     if (is_given(n->name)) t = run(e);
     t.optional = cpp_name(n->name);
     return t;
@@ -379,14 +420,19 @@ class Compiler {
 
   Typed call(const IndexFunction& f, const std::vector<Typed>& args) {
     std::vector<std::string> text;
+    std::vector<Plan> plans;
     if (f.op) text.push_back(op_);
     for (std::size_t i = 0; i < args.size(); ++i) {
       const bool whole = f.parameters[i] == 'o' && !args[i].optional.empty();
       text.push_back(whole ? args[i].optional : args[i].cpp.text);
+      plans.push_back(args[i].plan);
     }
-    const auto [function, header] = cpp_function(f);
-    headers_.insert(header);
-    return {type_of(f.result), {cpp_call(function, text)}, {}, f.result == 'l'};
+    headers_.emplace(f.header);
+    return {type_of(f.result),
+            {cpp_call(f.cpp, text)},
+            plan_index_function(f, std::move(plans)),
+            {},
+            f.result == 'l'};
   }
 
   static std::string usage(const IndexFunction& f) {
@@ -414,7 +460,9 @@ class Compiler {
       // Of a Scalar: bool, int64 or float64.
       if (const IndexName* n = env_.find(e.children[0]->name);
           n && n->cpp.ends_with(".to_double()")) {
-        return {IndexType::kScalarType, {cpp_name(n->name) + ".type()"}};
+        return {IndexType::kScalarType,
+                {cpp_name(n->name) + ".type()"},
+                plan_of(PlanKind::kMetadata, {plan_name(n->name)}, e.name)};
       }
     }
     if (self.type != IndexType::kTensor) {
@@ -435,11 +483,15 @@ class Compiler {
            m->takes_dim ? "1 argument" : "no arguments", given);
     }
     std::vector<std::string> args;
+    std::vector<Plan> plans = {self.plan};
     if (m->takes_dim) {
-      args.push_back(expect(e.children[1], IndexType::kInt).cpp.text);
+      const Typed dim = expect(e.children[1], IndexType::kInt);
+      args.push_back(dim.cpp.text);
+      plans.push_back(dim.plan);
     }
     return {m->result,
-            {cpp_call(fmt::format("{}.{}", self.cpp.text, e.name), args)}};
+            {cpp_call(fmt::format("{}.{}", self.cpp.text, e.name), args)},
+            plan_of(PlanKind::kMetadata, std::move(plans), e.name)};
   }
 
   Typed branch(const Node& e) {
@@ -465,20 +517,26 @@ class Compiler {
             {fmt::format("{} ? {} : {}", c.cpp.in(Cpp::kOr), a.cpp.in(Cpp::kOr),
                          b.cpp.in(Cpp::kOr)),
              Cpp::kTernary},
+            plan_of(PlanKind::kIf, {c.plan, a.plan, b.plan}),
             {},
             lists};
   }
 
   Typed list(const Node& e) {
     std::vector<std::string> items;
+    PlanNode plan{PlanKind::kList};
+    plan.type = TypeKind::kInt;
     for (const Expr& c : e.children) {
-      items.push_back(expect(c, IndexType::kInt).cpp.text);
+      const Typed item = expect(c, IndexType::kInt);
+      items.push_back(item.cpp.text);
+      plan.children.push_back(item.plan);
     }
     std::string text = cpp_call("", items);
     text.front() = '{';
     text.back() = '}';
-    return dims(items.empty() ? "Dims()"
-                              : fmt::format("Dims(IntArrayRef({}))", text));
+    return dims(
+        items.empty() ? "Dims()" : fmt::format("Dims(IntArrayRef({}))", text),
+        make_plan(std::move(plan)));
   }
 
   Typed comprehension(const Node& e) {
@@ -494,6 +552,8 @@ class Compiler {
     }
     if (env_.find(e.name)) fail(e, "'{}' is already defined", e.name);
     locals_.push_back({e.name, item, false, false});
+    PlanNode plan{PlanKind::kComprehension, e.name, {{}, source.plan}};
+    plan.type = TypeKind::kInt;
     const auto lambda = [&](const Expr& body, bool condition) {
       const Typed t = run(body);
       const bool ok =
@@ -503,6 +563,11 @@ class Compiler {
         fail(*body, "expected {}, got {}", condition ? "a bool" : "an int",
              article(t.type));
       }
+      if (condition) {
+        plan.children.push_back(t.plan);
+      } else {
+        plan.children[0] = t.plan;
+      }
       return fmt::format("[&]({}) {{ return {}; }}", parameter, t.cpp.text);
     };
     std::vector<std::string> args = {source.cpp.text};
@@ -510,10 +575,14 @@ class Compiler {
     args.push_back(lambda(e.children[0], false));
     locals_.pop_back();
     const bool chosen = e.children.size() > 2;
-    if (source.is_dims) return dims(built_in(chosen ? "map_if" : "map", args));
+    if (source.is_dims) {
+      return dims(built_in(chosen ? "map_if" : "map", args),
+                  make_plan(std::move(plan)));
+    }
     // Lists of tensors and of numbers may be longer than there are dims.
     return {IndexType::kList,
             {built_in(chosen ? "each_if" : "each", args)},
+            make_plan(std::move(plan)),
             {},
             false,
             true};
@@ -528,17 +597,23 @@ class Compiler {
     } else if (source.type != IndexType::kList) {
       fail(e, "expected a list before '[', got {}", article(source.type));
     }
-    return {type, {built_in("at", {op_, source.cpp.text, i.cpp.text})}};
+    return {type,
+            {built_in("at", {op_, source.cpp.text, i.cpp.text})},
+            plan_of(PlanKind::kAt, {source.plan, i.plan})};
   }
 
   Typed slice(const Node& e) {
     const Typed source = expect(e.children[0], IndexType::kList);
     std::vector<std::string> args = {source.cpp.text, "0", "INT64_MAX"};
+    std::vector<Plan> plans = {source.plan, {}, {}};
     for (std::size_t i = 1; i < 3; ++i) {
       if (e.children[i]->kind == NodeKind::kNone) continue;
-      args[i] = expect(e.children[i], IndexType::kInt).cpp.text;
+      const Typed bound = expect(e.children[i], IndexType::kInt);
+      args[i] = bound.cpp.text;
+      plans[i] = bound.plan;
     }
-    return dims(built_in("slice", args));
+    return dims(built_in("slice", args),
+                plan_of(PlanKind::kSlice, std::move(plans)));
   }
 
   const IndexEnv& env_;

@@ -12,6 +12,7 @@
 #include "codegen/lang/ast.h"
 #include "codegen/lang/cpp_text.h"
 #include "codegen/lang/diagnostics.h"
+#include "codegen/lang/plan.h"
 
 // The index typing, of `view:`, `shape:` and `require:`: integers, truth values
 // and lists of integers from the metadata of tensors.
@@ -56,12 +57,12 @@ struct IndexFunction {
   std::string_view parameters;
   char result;
   bool op;
-  // In C++ it is geometry::name of this header.
-  std::string_view header = "aten/engine/geometry.h";
+  std::string_view cpp;     // the C++ function: "geometry::sum"
+  std::string_view header;  // that declares it
 };
 std::span<const IndexFunction> index_functions();
-// What C++ calls for it, and the header that declares that.
-std::pair<std::string, std::string> cpp_function(const IndexFunction& f);
+// The call of one of these.
+Plan plan_index_function(const IndexFunction& f, std::vector<Plan> arguments);
 
 // `statements` are complete lines, to be put before the use of `value`.
 struct IndexCode {
@@ -71,13 +72,14 @@ struct IndexCode {
   bool is_dims = false;    // a list that is a Dims, not an IntArrayRef
   bool is_vector = false;  // a list that is a std::vector
   Headers headers = {};
+  Plan plan = {};  // the same, statements included
 };
 
-// Checks `e` and prints it as C++ over the arguments, for code in namespace sy
-// that includes its headers. `op` is the operator's name for messages. A list
-// converts to IntArrayRef; what is not a plain argument's should be kept as
-// `const Dims x(value)`. Nothing after an error, or if the type is not the
-// expected one.
+// Checks `e`; prints it as C++ over the arguments, for code in namespace sy
+// that includes its headers, and plans it. `op` is the operator's name for
+// messages. A list converts to IntArrayRef; what is not a plain argument's
+// should be kept as `const Dims x(value)`. Nothing after an error, or if the
+// type is not the expected one.
 std::optional<IndexCode> compile_index(const Expr& e, const IndexEnv& env,
                                        std::optional<IndexType> expected,
                                        std::string_view op,
@@ -94,13 +96,12 @@ struct RequireCode {
   struct Got {
     std::string label;  // "self.dim()"
     std::string cpp;    // an int64_t, a list or a bool
-    Expr expr;          // the same as a tree
-    // Where the condition came to it, in C++ and as a tree; null: always.
+    Plan plan;
+    // Where the condition came to it, in both ways; null: always.
     std::string where;
-    Expr reached;
+    Plan reached;
   };
   std::vector<Got> got;
-  Expr expr;  // the condition
 };
 // One for each part of a conjunction, to be checked in this order; `message`
 // may be empty. None after an error.

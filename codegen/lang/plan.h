@@ -9,9 +9,9 @@
 #include "c10/schema/function_schema.h"
 #include "codegen/lang/ast.h"
 
-// A tensor expression whose overloads and conversions are chosen.
-// compile_tensor prints the same as C++; a plan is for running it without a
-// compiler.
+// An expression of the tensor or the index typing whose overloads and
+// conversions are chosen. compile_tensor and compile_index print the same as
+// C++; a plan is for running it without a compiler.
 
 namespace sy::lang {
 
@@ -38,7 +38,7 @@ enum class PlanKind : std::uint8_t {
   kBinary,         // op, [a, b]: numbers, or others that C++ compares
   kConcat,         // [list, list]
   kFunction,       // name, [number]: of <cmath>
-  kIndexFunction,  // name, arguments: of the index typing
+  kIndexFunction,  // name, number.i: place in index_functions(); arguments
   kIf,             // [condition, then, else]
   kList,           // type of an element, items
   kTuple,          // items
@@ -71,6 +71,11 @@ inline Plan plan_name(std::string name) {
 }
 inline Plan plan_number(Number n) {
   return make_plan({PlanKind::kNumber, {}, {}, n});
+}
+inline Plan plan_binary(Op op, Plan a, Plan b) {
+  PlanNode node{PlanKind::kBinary, {}, {std::move(a), std::move(b)}};
+  node.op = op;
+  return make_plan(std::move(node));
 }
 inline Plan plan_double(Plan x) {
   if (x && x->kind == PlanKind::kNumber) {

@@ -97,7 +97,7 @@ std::vector<RequireCode> require_given(const Expr& e, const IndexEnv& env,
   auto condition =
       compile_given(e, env, IndexType::kBool, op, given, diagnostics);
   if (!condition) return {};
-  RequireCode code{std::string(op), std::move(*condition), {}, {}, {}, e};
+  RequireCode code{std::string(op), std::move(*condition), {}, {}, {}};
   code.expected = message.empty() ? to_string(e) : std::string(message);
   Names asked;  // `weight == None or …` is about weight
   collect_given(*e, false, asked);
@@ -116,16 +116,19 @@ std::vector<RequireCode> require_given(const Expr& e, const IndexEnv& env,
       continue;
     }
     std::string where;
+    Plan reached_plan;
     if (reached) {
       auto asked =
           compile_given(reached, env, IndexType::kBool, op, known, ignored);
       if (!asked || !asked->statements.empty()) continue;
       where = std::move(asked->value);
+      reached_plan = std::move(asked->plan);
       code.condition.headers.merge(asked->headers);
     }
     code.condition.headers.merge(value->headers);
-    code.got.push_back({to_string(side), std::move(value->value), side,
-                        std::move(where), reached});
+    code.got.push_back({to_string(side), std::move(value->value),
+                        std::move(value->plan), std::move(where),
+                        std::move(reached_plan)});
   }
   return {std::move(code)};
 }

@@ -253,7 +253,7 @@ Value TensorCompiler::int_list(std::string text, Plan plan) {
 
 std::string TensorCompiler::built_in(std::string_view name,
                                      const std::vector<std::string>& args) {
-  headers_.emplace(IndexFunction{}.header);
+  headers_.emplace("aten/engine/geometry.h");
   return cpp_call(fmt::format("geometry::{}", name), args);
 }
 

@@ -71,11 +71,9 @@ std::optional<Value> TensorCompiler::index_call(
       plans.push_back(c->plan);
     }
     if (text.size() != args.size() + f.op) continue;
-    const auto [function, header] = cpp_function(f);
-    headers_.insert(header);
-    return Value::of(
-        letter(f.result), {cpp_call(function, text)},
-        plan_of(PlanKind::kIndexFunction, std::move(plans), e.name));
+    headers_.emplace(f.header);
+    return Value::of(letter(f.result), {cpp_call(f.cpp, text)},
+                     plan_index_function(f, std::move(plans)));
   }
   return std::nullopt;
 }

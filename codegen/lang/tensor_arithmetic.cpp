@@ -15,12 +15,6 @@ Plan TensorCompiler::number_plan(const Value& v) {
   return v.is(TypeKind::kScalar) ? plan_double(v.plan) : v.plan;
 }
 
-Plan TensorCompiler::binary_plan(Op op, Plan a, Plan b) {
-  PlanNode node{PlanKind::kBinary, {}, {std::move(a), std::move(b)}};
-  node.op = op;
-  return make_plan(std::move(node));
-}
-
 Value TensorCompiler::unary(const Node& e) {
   const Value v = run(e.children[0]);
   if (v.is_tensor()) return apply(e, operator_name(e.op), {{"", v}});
@@ -66,7 +60,7 @@ Value TensorCompiler::binary(const Node& e) {
     return Value::of(TypeKind::kBool,
                      cpp_binary(is_and ? "&&" : "||",
                                 is_and ? Cpp::kAnd : Cpp::kOr, x.cpp, y.cpp),
-                     binary_plan(e.op, x.plan, y.plan));
+                     plan_binary(e.op, x.plan, y.plan));
   }
   if (e.op == Op::kAdd && is_list(a) && is_list(b)) {
     const Value x = ints(e.children[0]);
@@ -131,7 +125,7 @@ Value TensorCompiler::comparison(const Node& e, const Value& a,
   const Value y = present(b);
   Cpp left = number(x);
   Cpp right = number(y);
-  Plan plan = binary_plan(e.op, number_plan(x), number_plan(y));
+  Plan plan = plan_binary(e.op, number_plan(x), number_plan(y));
   if (!x.is_number() || !y.is_number()) {
     const bool lists = is_list(x) && is_list(y);
     const bool same = x.kind == Value::Kind::kTyped &&
@@ -145,7 +139,7 @@ Value TensorCompiler::comparison(const Node& e, const Value& a,
       const Value m = ints(e.children[1]);
       left = {fmt::format("IntArrayRef({})", l.cpp.text)};
       right = {fmt::format("IntArrayRef({})", m.cpp.text)};
-      plan = binary_plan(e.op, l.plan, m.plan);
+      plan = plan_binary(e.op, l.plan, m.plan);
     }
   }
   return Value::of(TypeKind::kBool,
@@ -163,7 +157,7 @@ Value TensorCompiler::arithmetic(const Node& e, const Value& a,
   const Type type = whole ? TypeKind::kInt : TypeKind::kFloat;
   const Cpp x = number(a);
   const Cpp y = number(b);
-  const Plan plan = binary_plan(e.op, number_plan(a), number_plan(b));
+  const Plan plan = plan_binary(e.op, number_plan(a), number_plan(b));
   switch (e.op) {
     case Op::kAdd:
       return Value::of(type, cpp_binary("+", Cpp::kSum, x, y), plan);

@@ -64,7 +64,6 @@ class TensorCompiler {
   // Numbers as C++ computes with them.
   static Cpp number(const Value& v);
   static Plan number_plan(const Value& v);
-  static Plan binary_plan(Op op, Plan a, Plan b);
   Value unary(const Node& e);
   std::optional<Value> question(const Node& e);
   Value binary(const Node& e);

@@ -36,9 +36,10 @@ inline constexpr Metadata kMetadata[] = {
 
 // Of <cmath>, on numbers.
 inline constexpr std::string_view kNumberFunctions[] = {
-    "abs",  "acos",  "asin", "atan",  "ceil",  "cos", "cosh",  "erf",
-    "erfc", "exp",   "exp2", "expm1", "floor", "log", "log10", "log1p",
-    "log2", "round", "sin",  "sinh",  "sqrt",  "tan", "tanh",  "trunc"};
+#define SY_NUMBER_FUNCTION(name) #name,
+#include "codegen/lang/number_functions.inc"
+#undef SY_NUMBER_FUNCTION
+};
 
 // The operator that an operator of the language stands for.
 inline std::string_view operator_name(Op op) {

@@ -12,21 +12,17 @@ namespace {
 using lang::Plan;
 using lang::PlanKind;
 using lang::PlanNode;
-using Node = TensorProgram::Node;
+using Node = PlanProgram::Node;
 
 struct Function {
   std::string_view name;
   double (*call)(double);
 };
 constexpr Function kFunctions[] = {
-    {"abs", &std::fabs},    {"acos", &std::acos}, {"asin", &std::asin},
-    {"atan", &std::atan},   {"ceil", &std::ceil}, {"cos", &std::cos},
-    {"cosh", &std::cosh},   {"erf", &std::erf},   {"erfc", &std::erfc},
-    {"exp", &std::exp},     {"exp2", &std::exp2}, {"expm1", &std::expm1},
-    {"floor", &std::floor}, {"log", &std::log},   {"log10", &std::log10},
-    {"log1p", &std::log1p}, {"log2", &std::log2}, {"round", &std::round},
-    {"sin", &std::sin},     {"sinh", &std::sinh}, {"sqrt", &std::sqrt},
-    {"tan", &std::tan},     {"tanh", &std::tanh}, {"trunc", &std::trunc}};
+#define SY_NUMBER_FUNCTION(name) {#name, [](double x) { return std::name(x); }},
+#include "codegen/lang/number_functions.inc"
+#undef SY_NUMBER_FUNCTION
+};
 
 constexpr std::pair<std::string_view, Metadata> kMetadata[] = {
     {"defined", Metadata::kDefined},
@@ -88,7 +84,7 @@ class Compiler {
         children(n, *plan);
         break;
       case PlanKind::kIndexFunction:
-        n.data = find_index_function(plan->name);
+        n.data = index_call(static_cast<size_t>(plan->number.i));
         children(n, *plan);
         break;
       case PlanKind::kIf:
@@ -213,16 +209,16 @@ class Compiler {
 
 }  // namespace
 
-TensorProgram::TensorProgram(const Plan& plan,
-                             const std::vector<std::string>& names,
-                             const char* op, const FindCallee& find)
+PlanProgram::PlanProgram(const Plan& plan,
+                         const std::vector<std::string>& names, const char* op,
+                         const FindCallee& find)
     : op_(op) {
   Compiler compiler(names, find);
   root_ = std::make_unique<Node>(compiler.node(plan));
   locals_ = compiler.locals();
 }
 
-TensorProgram::~TensorProgram() = default;
-TensorProgram::TensorProgram(TensorProgram&&) noexcept = default;
+PlanProgram::~PlanProgram() = default;
+PlanProgram::PlanProgram(PlanProgram&&) noexcept = default;
 
 }  // namespace sy::runtime

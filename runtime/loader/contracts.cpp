@@ -41,6 +41,12 @@ void read_as(const Value& v, Type type) {
   }
 }
 
+// As it stands in a message.
+std::string shown(const Value& v) {
+  return v.tag() == Value::Tag::String ? std::string(v.to_string_view())
+                                       : to_string(v);
+}
+
 }  // namespace
 
 void check_boxes(const OverloadState& form, const Value* args) {
@@ -57,15 +63,15 @@ void check_boxes(const OverloadState& form, const Value* args) {
 
 void check_requirements(const OverloadState& form, const Value* args) {
   if (!form.has_contract) return;
+  const CallNames names(form, args);
   for (const RequireState& r : form.op->require) {
-    if (r.condition.truth(args, form.positions)) continue;
+    if (r.condition.truth(names)) continue;
     std::string text = r.head;
     bool first = true;
     for (const RequireState::Got& got : r.got) {
-      if (got.reached && !got.reached->truth(args, form.positions)) continue;
-      IndexSlot value;
-      got.value.run(args, form.positions, &value);
-      text += str("{}{} = {}", first ? ", got " : ", ", got.label, value.str());
+      if (got.reached && !got.reached->truth(names)) continue;
+      text += str("{}{} = {}", first ? ", got " : ", ", got.label,
+                  shown(got.value.value(names)));
       first = first && got.reached;
     }
     fail(ErrorKind::Value, "{}", text);

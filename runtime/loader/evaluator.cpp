@@ -14,7 +14,7 @@ namespace {
 
 using lang::Op;
 using lang::PlanKind;
-using Node = TensorProgram::Node;
+using Node = PlanProgram::Node;
 
 TensorList as_tensors(const Value& v) {
   const auto list = v.to_tensor_list();
@@ -106,7 +106,9 @@ class Evaluator {
       case PlanKind::kDouble: return one(n.children[0]).to_scalar().to_double();
       case PlanKind::kBinary: return binary(n);
       case PlanKind::kConcat: {
-        const Value a = one(n.children[0]), b = one(n.children[1]);
+        Value c, d;
+        const Value& a = seen(n.children[0], &c);
+        const Value& b = seen(n.children[1], &d);
         return IntArrayRef(geometry::concat(a.to_int_list(), b.to_int_list()));
       }
       case PlanKind::kFunction:
@@ -122,7 +124,8 @@ class Evaluator {
       }
       case PlanKind::kAt: return at(n);
       case PlanKind::kSlice: {
-        const Value list = one(n.children[0]);
+        Value own;
+        const Value& list = seen(n.children[0], &own);
         const auto bound = [&](size_t i, int64_t open) {
           const Node& c = n.children[i];
           return c.kind == PlanKind::kNone ? open : one(c).to_int();
@@ -146,10 +149,18 @@ class Evaluator {
 
   bool truth(const Node& n) { return one(n).to_bool(); }
 
-  Value name(const Node& n) const {
+  const Value& name(const Node& n) const {
     if (n.is_local) return locals_[n.index].value;
     SY_INTERNAL_ASSERT(names_[n.index].value != nullptr);
     return *names_[n.index].value;
+  }
+
+  // A value that lies somewhere is not copied; another one is put in `own`.
+  const Value& seen(const Node& n, Value* own) {
+    if (n.kind == PlanKind::kName) return name(n);
+    if (n.kind <= PlanKind::kFormat) return n.constant();
+    *own = one(n);
+    return *own;
   }
 
   const autograd::SavedMeta* meta_of(const Node& n) const {
@@ -215,7 +226,9 @@ class Evaluator {
         default: SY_INTERNAL_ASSERT(false, "metadata that was not kept");
       }
     }
-    const Value v = one(n.children[0]);
+    Value own;
+    const Value& v = seen(n.children[0], &own);
+    if (v.is_number()) return dtype_of(v);
     const TensorBase& t = v.to_tensor();
     switch (n.metadata) {
       case Metadata::kDefined: return t.defined();
@@ -236,6 +249,11 @@ class Evaluator {
     return {};
   }
 
+  // Of a Scalar.
+  static Value dtype_of(const Value& v) {
+    return v.is_bool() ? kBool : v.is_int() ? kLong : kDouble;
+  }
+
   static Value negated(const Value& v) {
     if (v.is_double()) return -v.to_double();
     return wrapping(Op::kSub, 0, v.to_scalar().to_long());
@@ -244,7 +262,9 @@ class Evaluator {
   Value binary(const Node& n) {
     if (n.op == Op::kAnd) return truth(n.children[0]) && truth(n.children[1]);
     if (n.op == Op::kOr) return truth(n.children[0]) || truth(n.children[1]);
-    const Value a = one(n.children[0]), b = one(n.children[1]);
+    Value c, d;
+    const Value& a = seen(n.children[0], &c);
+    const Value& b = seen(n.children[1], &d);
     const bool numbers = a.is_number() && b.is_number();
     if (!numbers && (n.op == Op::kEq || n.op == Op::kNe)) {
       return same(a, b) == (n.op == Op::kEq);
@@ -269,29 +289,13 @@ class Evaluator {
   }
 
   Value index_function(const Node& n) {
-    Value values[kMaxIndexParameters];
-    IndexSlot slots[kMaxIndexParameters];
-    SY_INTERNAL_ASSERT(n.children.size() <= std::size(slots));
+    Value own[kMaxIndexParameters];
+    const Value* args[kMaxIndexParameters];
+    SY_INTERNAL_ASSERT(n.children.size() <= std::size(args));
     for (size_t i = 0; i < n.children.size(); ++i) {
-      values[i] = one(n.children[i]);
-      slots[i].set(values[i], type_of(values[i]));
+      args[i] = &seen(n.children[i], &own[i]);
     }
-    IndexSlot out;
-    call_index_function(*std::get_if<std::span<const IndexFunction>>(&n.data),
-                        op_, slots, n.children.size(), &out);
-    return out.box();
-  }
-
-  static Type type_of(const Value& v) {
-    switch (v.tag()) {
-      case Value::Tag::Bool: return TypeKind::kBool;
-      case Value::Tag::Int: return TypeKind::kInt;
-      case Value::Tag::Double: return TypeKind::kFloat;
-      case Value::Tag::Tensor: return TypeKind::kTensor;
-      case Value::Tag::IntList: return Type::list_of(TypeKind::kInt);
-      case Value::Tag::TensorList: return Type::list_of(TypeKind::kTensor);
-      default: return Type::optional_of(TypeKind::kInt);
-    }
+    return (*std::get_if<IndexCall>(&n.data))(op_, args);
   }
 
   Value list(const Node& n) {
@@ -333,9 +337,10 @@ class Evaluator {
   }
 
   Value at(const Node& n) {
-    const Value list = one(n.children[0]);
+    Value own;
+    const Value& list = seen(n.children[0], &own);
     const int64_t i = one(n.children[1]).to_int();
-    if (list.tag() == Value::Tag::TensorList ||
+    if (list.is_tensor() || list.tag() == Value::Tag::TensorList ||
         list.tag() == Value::Tag::OptionalTensorList) {
       return TensorBase(geometry::at(op_, list.to_tensor_list(), i));
     }
@@ -352,7 +357,8 @@ class Evaluator {
   }
 
   Value comprehension(const Node& n) {
-    const Value source = one(n.children[1]);
+    Value own;
+    const Value& source = seen(n.children[1], &own);
     Value& item = locals_[n.index].value;
     locals_[n.index].meta = nullptr;
     std::vector<TensorBase> tensors;
@@ -367,6 +373,7 @@ class Evaluator {
       }
     };
     switch (source.tag()) {
+      case Value::Tag::Tensor:
       case Value::Tag::TensorList:
       case Value::Tag::OptionalTensorList:
         for (const TensorBase& t : source.to_tensor_list()) {
@@ -399,13 +406,16 @@ class Evaluator {
 
 }  // namespace
 
-void TensorProgram::run(const Named* names, Value* results, size_t n) const {
-  Evaluator evaluator(op_, names, locals_);
+Value PlanProgram::value(const Named* names) const {
+  return Evaluator(op_, names, locals_).one(*root_);
+}
+
+void PlanProgram::run(const Named* names, Value* results, size_t n) const {
   if (n == 1) {
-    results[0] = evaluator.one(*root_);
+    results[0] = value(names);
     return;
   }
-  evaluator.several(*root_, results);
+  Evaluator(op_, names, locals_).several(*root_, results);
 }
 
 }  // namespace sy::runtime

@@ -57,17 +57,22 @@ struct Named {
   const autograd::SavedMeta* meta = nullptr;
 };
 
-// A tensor expression made ready to run, by walking its tree. Immutable.
-class TensorProgram {
+// An expression of the tensor or the index typing made ready to run, by walking
+// its tree. Immutable.
+class PlanProgram {
  public:
   // `names`: those that run() gets the values of, in that order. `op` is the
-  // operator's name, for messages; it outlives the program.
-  TensorProgram(const lang::Plan& plan, const std::vector<std::string>& names,
-                const char* op, const FindCallee& find);
-  ~TensorProgram();
-  TensorProgram(TensorProgram&&) noexcept;
+  // operator's name, for messages; it outlives the program. One of the index
+  // typing calls no operators.
+  PlanProgram(const lang::Plan& plan, const std::vector<std::string>& names,
+              const char* op, const FindCallee& find = {});
+  ~PlanProgram();
+  PlanProgram(PlanProgram&&) noexcept;
 
   void run(const Named* names, Value* results, size_t n) const;
+  // Of one result.
+  Value value(const Named* names) const;
+  bool truth(const Named* names) const { return value(names).to_bool(); }
 
   struct Node;
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <span>
 #include <variant>
 #include <vector>
 
@@ -29,7 +28,7 @@ enum class Metadata : uint8_t {
 };
 
 // A lang::PlanNode with its names and operators looked up.
-struct TensorProgram::Node {
+struct PlanProgram::Node {
   using Function = double (*)(double);
 
   lang::PlanKind kind = lang::PlanKind::kNone;
@@ -40,8 +39,7 @@ struct TensorProgram::Node {
   uint32_t results = 1;   // values that it gives
   // A constant; the type of a list's elements; what kOperator, kFunction and
   // kIndexFunction call.
-  std::variant<Value, Type, Callee, Function, std::span<const IndexFunction>>
-      data;
+  std::variant<Value, Type, Callee, Function, IndexCall> data;
   std::vector<Node> children;
 
   const Value& constant() const { return *std::get_if<Value>(&data); }

@@ -34,7 +34,7 @@ struct Gradient {
     int own = -1;  // the name of the target itself, known by its edge
     std::vector<size_t> results;  // of several: whose gradients are read
     std::vector<size_t> reads;    // positions in `saved`
-    std::optional<TensorProgram> program;
+    std::optional<PlanProgram> program;
     std::unique_ptr<FusedFormula> fused;  // the same as one program
   };
   // Of codegen::Saved what calls need.

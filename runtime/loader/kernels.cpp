@@ -167,15 +167,17 @@ void scan(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
 
 // ---- shapes
 
+Dims list_of(const PlanProgram& program, const Named* names) {
+  return Dims(program.value(names).to_int_list());
+}
+
 ScalarType result_dtype(const OverloadState& form, const Value* args, size_t i,
                         const TensorBase& like) {
   const auto& programs = form.op->result_dtypes;
   if (programs.empty()) return like.scalar_type();
-  std::vector<Named> names;
-  for (const int p : form.positions) names.push_back({&args[p]});
-  Value out;
-  programs[programs.size() == 1 ? 0 : i].run(names.data(), &out, 1);
-  return out.to_scalar_type();
+  return programs[programs.size() == 1 ? 0 : i]
+      .value(CallNames(form, args))
+      .to_scalar_type();
 }
 
 // The first argument that is a Tensor: where results are made.
@@ -203,7 +205,7 @@ void sizes_alone(const Kernel& k, const OperatorEntry&, DispatchKeySet,
   check_requirements(form, args);
   const TensorBase& like = like_argument(form, args);
   for (size_t i = 0; i < n; ++i) {
-    const Dims sizes = form.op->shape[i].list(args, form.positions);
+    const Dims sizes = list_of(form.op->shape[i], CallNames(form, args));
     results[i] = Value(
         TensorBase(new_result(like, sizes, result_dtype(form, args, i, like))));
   }
@@ -240,8 +242,8 @@ void check_contract(const OverloadState& form, const OperatorEntry& entry,
   check_devices(form, entry, args);
   check_requirements(form, args);
   std::vector<Dims> sizes;
-  for (const IndexProgram& f : op.shape) {
-    sizes.push_back(f.list(args, form.positions));
+  for (const PlanProgram& f : op.shape) {
+    sizes.push_back(list_of(f, CallNames(form, args)));
   }
   for (size_t i = 0; i < form.written.size(); ++i) {
     const Value& written = args[form.written[i]];
@@ -329,20 +331,11 @@ void guard(const Kernel& k, const OperatorEntry& entry, DispatchKeySet keys,
 // ---- composite, view
 
 void composite(const Kernel& k, const OperatorEntry&, DispatchKeySet,
-               Value* args, size_t num_args, Value* results, size_t n) {
+               Value* args, size_t, Value* results, size_t n) {
   const OverloadState& form = form_of(k);
   check_boxes(form, args);
   check_requirements(form, args);
-  constexpr size_t kInline = 16;
-  Named inline_names[kInline];
-  std::vector<Named> many;
-  Named* names = inline_names;
-  if (num_args > kInline) {
-    many.resize(num_args);
-    names = many.data();
-  }
-  for (size_t i = 0; i < num_args; ++i) names[i].value = &args[i];
-  form.op->composite->run(names, results, n);
+  form.op->composite->run(CallNames(form, args), results, n);
 }
 
 // ---- foreach
@@ -501,10 +494,13 @@ void view(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
   check_boxes(form, args);
   check_requirements(form, args);
   const Tensor& self = as_tensor(std::as_const(args[op.view->self]));
-  const Dims sizes = op.view->sizes.list(args, form.positions);
+  CallNames names(form, args, 1);
+  const Value made = op.view->sizes.value(names);
+  names.more(0).value = &made;
+  const Dims sizes(made.to_int_list());
   Dims strides;
   if (op.view->strides) {
-    strides = op.view->strides->list(args, form.positions);
+    strides = list_of(*op.view->strides, names);
   } else {
     strides.resize(sizes.size());
     int64_t step = 1;
@@ -517,7 +513,7 @@ void view(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
   }
   int64_t offset = self.storage_offset();
   if (op.view->offset) {
-    offset = op.view->offset->integer(args, form.positions);
+    offset = op.view->offset->value(names).to_int();
   }
   const char* const name = op.base_name();
   if (!op.view->stays_within) {

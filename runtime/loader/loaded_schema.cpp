@@ -9,7 +9,7 @@
 #include "codegen/exact_out.h"
 #include "codegen/foreach.h"
 #include "codegen/functional_form.h"
-#include "codegen/lang/view_extent.h"
+#include "codegen/view_code.h"
 #include "runtime/loader/checks.h"
 #include "runtime/loader/gradient.h"
 
@@ -286,24 +286,26 @@ void LoadedSchema::add(const Operator& op) {
   state->base_begins = static_cast<uint32_t>(op.ns.size() + 2);
   state->base.emplace(state->name.c_str());
   const char* const name = state->base_name();
-  const auto index = [&](const lang::Expr& e) {
-    return IndexProgram(e, schema, name);
+  const std::vector<std::string> names = argument_names(schema);
+  const auto index = [&](const lang::Plan& plan) {
+    return PlanProgram(plan, names, name);
   };
   for (const lang::RequireCode& r : op.contract.require) {
-    RequireState require{index(r.expr),
+    RequireState require{index(r.condition.plan),
                          str("[{}] {}{}expected {}", r.op, r.argument,
                              r.argument.empty() ? "" : ": ", r.expected),
                          {}};
     for (const auto& got : r.got) {
-      require.got.push_back({got.label, index(got.expr), std::nullopt});
-      if (got.reached) require.got.back().reached = index(got.reached);
+      require.got.push_back({got.label, index(got.plan), std::nullopt});
+      if (got.reached) {
+        require.got.back().reached.emplace(got.reached, names, name);
+      }
     }
     state->require.push_back(std::move(require));
   }
-  for (const lang::Formula& f : op.entry->shape) {
-    state->shape.push_back(index(f.expr));
+  for (const lang::IndexCode& code : op.contract.shape) {
+    state->shape.push_back(index(code.plan));
   }
-  const std::vector<std::string> names = argument_names(schema);
   for (const lang::TensorCode& code : op.contract.dtype) {
     state->result_dtypes.emplace_back(code.plan, names, name, find);
   }
@@ -336,20 +338,24 @@ void LoadedSchema::add(const Operator& op) {
       state->composite.emplace(code.plan, names, name, find);
       break;
     }
-    case OperatorKind::kView:
-      state->view = std::make_unique<ViewState>(
-          ViewState{argument(schema, "self"),
-                    index(op.entry->view->sizes.expr),
-                    {},
-                    {},
-                    lang::stays_within(*op.entry->view)});
-      if (op.entry->view->strides) {
-        state->view->strides = index(op.entry->view->strides->expr);
+    case OperatorKind::kView: {
+      const codegen::ViewCode code = codegen::view_code(op, "");
+      state->view =
+          std::make_unique<ViewState>(ViewState{argument(schema, "self"),
+                                                index(code.sizes.plan),
+                                                {},
+                                                {},
+                                                code.stays_within});
+      if (code.strides) {
+        std::vector<std::string> more = names;
+        more.emplace_back(codegen::kSizes);
+        state->view->strides.emplace(code.strides->plan, more, name);
       }
-      if (op.entry->view->offset) {
-        state->view->offset = index(op.entry->view->offset->expr);
+      if (code.offset) {
+        state->view->offset.emplace(code.offset->plan, names, name);
       }
       break;
+    }
     case OperatorKind::kScan:
       state->scan = std::make_unique<ScanData>(op, name);
       break;

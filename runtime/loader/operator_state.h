@@ -11,7 +11,6 @@
 #include "codegen/model.h"
 #include "runtime/loader/descriptors.h"
 #include "runtime/loader/evaluator.h"
-#include "runtime/loader/index_program.h"
 
 // What the kernels of one operator work from. Made by the load, not changed
 // after it, freed once the operator is out.
@@ -23,12 +22,12 @@ struct OperatorState;
 
 // A condition of `require:` and what its message is made of.
 struct RequireState {
-  IndexProgram condition;
+  PlanProgram condition;
   std::string head;  // "[op] argument: expected CONDITION"
   struct Got {
     std::string label;
-    IndexProgram value;
-    std::optional<IndexProgram> reached;  // none: always
+    PlanProgram value;
+    std::optional<PlanProgram> reached;  // none: always
   };
   std::vector<Got> got;
 };
@@ -75,9 +74,11 @@ struct EngineKernel {
 // Of `view:`.
 struct ViewState {
   int self;  // which argument
-  IndexProgram sizes;
-  std::optional<IndexProgram> strides, offset;
-  bool stays_within;  // see lang::stays_within
+  PlanProgram sizes;
+  // They read the sizes, too, as one name more.
+  std::optional<PlanProgram> strides;
+  std::optional<PlanProgram> offset;
+  bool stays_within;  // see codegen::ViewCode
 };
 
 struct OperatorState {
@@ -106,9 +107,9 @@ struct OperatorState {
   std::vector<NodeScalar> node_scalars;
   NodeDesc node;  // of pointwise, reduce and scan
   std::vector<RequireState> require;
-  std::vector<IndexProgram> shape;
-  std::vector<TensorProgram> result_dtypes;  // one, one for each, or none
-  std::optional<TensorProgram> composite;
+  std::vector<PlanProgram> shape;
+  std::vector<PlanProgram> result_dtypes;  // one, one for each, or none
+  std::optional<PlanProgram> composite;
   std::unique_ptr<ViewState> view;
   std::unique_ptr<Gradient> gradient;
   std::optional<Callee> base;
@@ -117,6 +118,34 @@ struct OperatorState {
   const char* base_name() const { return name.c_str() + base_begins; }
 
   ~OperatorState();
+};
+
+// The arguments of a call as programs read them: those of the base form, and
+// places for `more` names.
+class CallNames {
+ public:
+  CallNames(const OverloadState& form, const Value* args, size_t more = 0)
+      : size_(form.positions.size()) {
+    if (size_ + more > kInline) {
+      many_.resize(size_ + more);
+      names_ = many_.data();
+    }
+    for (size_t i = 0; i < size_; ++i) {
+      if (form.positions[i] >= 0) names_[i].value = &args[form.positions[i]];
+    }
+  }
+  CallNames(const CallNames&) = delete;
+  CallNames& operator=(const CallNames&) = delete;
+
+  operator const Named*() const { return names_; }
+  Named& more(size_t i) { return names_[size_ + i]; }
+
+ private:
+  static constexpr size_t kInline = 16;
+  Named own_[kInline];
+  std::vector<Named> many_;
+  Named* names_ = own_;
+  const size_t size_;
 };
 
 // Throws TypeError for an argument that is boxed as something else, as the
