@@ -94,6 +94,8 @@ class World {
   // Of the next call.
   int number_type = 0, argument = 0;
   int64_t rows = kSize;
+  // What a step starts from is off by a few roundings.
+  bool shaken = false;
 
   explicit World(const Steps& p) : p_(&p), seed_(p.seed) {
     for (int i = 0; i < 2; ++i) list_.push_back(nn::Linear(kSize, kSize));
@@ -125,7 +127,7 @@ class World {
 
   template <class N>
   Tensor step(const Tensor& x, N number) {
-    Tensor y = x;
+    Tensor y = shaken ? x * (1 + 1e-15) : x;
     for (const Call& c : p_->body) y = call(c, x, y, number);
     if (p_->ending % 3 == 0) return y;
     const Tensor loss = (y - 0.3).square().mean();
@@ -410,15 +412,13 @@ Ran run_call(World& w, int i, F&& f) {
   return r;
 }
 
-// "" if both sides agree in all calls.
-std::string trouble(const Steps& p, CompileCounters* counters) {
+// "" if f, which steps in `mine`, agrees with the steps of `other` in all
+// calls.
+template <class F>
+std::string trouble(const Steps& p, World& mine, F&& f, World& other) {
   struct Dtype {
     ~Dtype() { set_default_dtype(kFloat); }
   } dtype;
-  World mine(p);
-  World other(p);
-  auto f = compile([&mine](const Tensor& x, auto n) { return mine.step(x, n); },
-                   {.backend = p.described ? "debug" : ""});
   for (int i = 0; i < kCalls; ++i) {
     for (const Change& c : p.changes[size_t(i)]) {
       manual_seed(uint64_t(i));
@@ -427,7 +427,7 @@ std::string trouble(const Steps& p, CompileCounters* counters) {
       other.change(c);
     }
     const auto fail = [&](const std::string& what) {
-      return str("call {}: {}\n{}", i, what, f.explain());
+      return str("call {}: {}\n", i, what);
     };
     const Ran want = run_call(
         other, i, [&](const Tensor& x, auto n) { return other.step(x, n); });
@@ -470,12 +470,34 @@ std::string trouble(const Steps& p, CompileCounters* counters) {
     mine.log.clear();
     other.log.clear();
   }
+  return "";
+}
+
+// "" if both sides agree in all calls.
+std::string trouble(const Steps& p, CompileCounters* counters) {
+  World mine(p);
+  World other(p);
+  auto f = compile([&mine](const Tensor& x, auto n) { return mine.step(x, n); },
+                   {.backend = p.described ? "debug" : ""});
+  const std::string why = trouble(p, mine, f, other);
   const CompileCounters c = f.counters();
   counters->calls += c.calls;
   counters->replays += c.replays;
   counters->checked += c.checked;
   counters->untold += c.untold;
-  return "";
+  return why.empty() ? "" : why + f.explain();
+}
+
+// Whether the steps as they are differ from themselves once their start is off
+// by a few roundings. Nobody can compare such programs: what is before a norm
+// has a gradient of almost nothing if the loss is the squares of what is behind
+// it, and Adam makes whole steps of it.
+bool is_rounding(const Steps& p) {
+  World shaken(p);
+  World other(p);
+  shaken.shaken = true;
+  const auto step = [&](const Tensor& x, auto n) { return shaken.step(x, n); };
+  return !trouble(p, shaken, step, other).empty();
 }
 
 std::vector<uint32_t> kinds_wanted() {
@@ -567,7 +589,7 @@ TEST(StatePrograms, AgreeWithTheCallable) {
                    std::chrono::seconds(setting("SY_SECONDS", 0));
   const uint64_t least =
       setting("SY_PROGRAMS", std::getenv("SY_SECONDS") != nullptr ? 1 : 600);
-  uint64_t count = 0;
+  uint64_t count = 0, rounding = 0;
   CompileCounters c;
   for (uint64_t seed = first;
        count < least || std::chrono::steady_clock::now() < end; ++seed) {
@@ -575,6 +597,10 @@ TEST(StatePrograms, AgreeWithTheCallable) {
     const Steps p = random_steps(seed);
     const std::string why = trouble(p, &c);
     if (why.empty()) continue;
+    if (is_rounding(p)) {
+      ++rounding;
+      continue;
+    }
     const Steps shortest = minimised(p);
     ADD_FAILURE() << "seed " << seed << ": " << why
                   << "\nthe least: " << trouble(shortest, &c) << "\n"
@@ -585,7 +611,8 @@ TEST(StatePrograms, AgreeWithTheCallable) {
   EXPECT_GT(c.replays, c.calls / 8);
   std::cout << count << " programs, " << c.replays << " of " << c.calls
             << " calls replayed, " << c.checked << " checked, " << c.untold
-            << " untold\n";
+            << " untold, " << rounding << " not comparable\n";
+  EXPECT_LE(rounding, 1 + count / 500);
 }
 
 }  // namespace
