@@ -41,10 +41,13 @@ void read_as(const Value& v, Type type) {
   }
 }
 
-// As it stands in a message.
+// As a generated message shows it.
 std::string shown(const Value& v) {
-  return v.tag() == Value::Tag::String ? std::string(v.to_string_view())
-                                       : to_string(v);
+  switch (v.tag()) {
+    case Value::Tag::String: return std::string(v.to_string_view());
+    case Value::Tag::Double: return str("{}", v.to_double());
+    default: return to_string(v);
+  }
 }
 
 }  // namespace
