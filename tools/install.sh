@@ -125,7 +125,7 @@ done)
 if [ -n "$whole" ]; then
   conformance=$prefix/share/switchyard/conformance
   mkdir -p "$conformance"
-  "$root/tools/unpack_cases.sh" "$root/test/conformance/cases.tar.xz" \
+  "$root/tools/unpack_cases.sh" "$root/test/conformance/cases" \
     "$conformance/cases"
   install -m 644 "$root/test/conformance/passing.txt" "$conformance"
 fi

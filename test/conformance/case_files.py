@@ -18,7 +18,18 @@ NAMES = {tag: name for name, (tag, _, _) in DTYPES.items()}
 
 
 def pack(values, dtype):
+    if dtype == "bfloat16":
+        raw = pack(values, "float32")
+        return b"".join(raw[i + 2:i + 4] for i in range(0, len(raw), 4))
     return struct.pack(f"<{len(values)}{DTYPES[dtype][1]}", *values)
+
+
+def unpacked(raw, dtype):
+    if dtype == "bfloat16":
+        raw, dtype = b"".join(b"\0\0" + raw[i:i + 2]
+                              for i in range(0, len(raw), 2)), "float32"
+    return struct.unpack(f"<{len(raw) // DTYPES[dtype][2]}{DTYPES[dtype][1]}",
+                         raw)
 
 
 def contiguous(sizes):
@@ -27,6 +38,40 @@ def contiguous(sizes):
         strides.insert(0, step)
         step *= max(size, 1)
     return strides
+
+
+def repeated(made, storages):
+    """The bytes of a storage that is made of pieces."""
+    out = b""
+    for piece in made["pieces"]:
+        count = piece["count"]
+        if "of" in piece:
+            raw = storages[piece["of"]][1]
+            length = count * DTYPES[made["dtype"]][2]
+            out += (raw * (length // len(raw) + 1))[:length]
+        else:
+            out += pack([piece["from"] + i * piece["step"]
+                         for i in range(count)], made["dtype"])
+    return out
+
+
+def file_texts(file, made=None):
+    """The bytes of NAME.json and of NAME.safetensors."""
+    described = {"op": "aten::" + file.name, "schema": file.schema,
+                 "cases": file.cases}
+    if made:
+        described["repeated"] = made
+    header, data = {}, []
+    end = 0
+    for key, (dtype, raw) in file.storages.items():
+        tag, _, size = DTYPES[dtype]
+        header[key] = {"dtype": tag, "shape": [len(raw) // size],
+                       "data_offsets": [end, end + len(raw)]}
+        end += len(raw)
+        data.append(raw)
+    text = json.dumps(header).encode()
+    return (json.dumps(described).encode(),
+            struct.pack("<Q", len(text)) + text + b"".join(data))
 
 
 class CaseFile:
@@ -51,24 +96,15 @@ class CaseFile:
             begin, end = entry["data_offsets"]
             storages[key] = (NAMES[entry["dtype"]],
                              raw[8 + length + begin:8 + length + end])
+        for key, made in data.get("repeated", {}).items():
+            storages[key] = (made["dtype"], repeated(made, storages))
         return cls(name, data["schema"], data["cases"], storages)
 
     def save(self, folder):
         os.makedirs(folder, exist_ok=True)
-        with open(os.path.join(folder, self.name + ".json"), "w",
-                  encoding="utf-8") as file:
-            json.dump({"op": "aten::" + self.name, "schema": self.schema,
-                       "cases": self.cases}, file)
-        header, data = {}, b""
-        for key, (dtype, raw) in self.storages.items():
-            tag, _, size = DTYPES[dtype]
-            header[key] = {"dtype": tag, "shape": [len(raw) // size],
-                           "data_offsets": [len(data), len(data) + len(raw)]}
-            data += raw
-        text = json.dumps(header).encode()
-        with open(os.path.join(folder, self.name + ".safetensors"),
-                  "wb") as file:
-            file.write(struct.pack("<Q", len(text)) + text + data)
+        for kind, data in zip((".json", ".safetensors"), file_texts(self)):
+            with open(os.path.join(folder, self.name + kind), "wb") as file:
+                file.write(data)
 
     def add_storage(self, dtype, raw):
         key = f"s{len(self.storages)}"

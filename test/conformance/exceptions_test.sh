@@ -4,7 +4,7 @@
 set -euo pipefail
 export LC_ALL=C
 here=test/conformance work=$TEST_TMPDIR
-tools/unpack_cases.sh $here/cases.tar.xz "$work/cases"
+tools/unpack_cases.sh $here/cases.tar "$work/cases"
 failed=0
 
 # compare CASES PASSING EXCEPTIONS: what is wrong, a line each

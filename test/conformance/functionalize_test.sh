@@ -9,7 +9,7 @@ here=test/conformance all=$TEST_TMPDIR/cases mine=$TEST_TMPDIR/mine
 shard=${TEST_SHARD_INDEX:-0} shards=${TEST_TOTAL_SHARDS:-1}
 [ -z "${TEST_SHARD_STATUS_FILE:-}" ] || touch "$TEST_SHARD_STATUS_FILE"
 
-tools/unpack_cases.sh $here/cases.tar.xz "$all"
+tools/unpack_cases.sh $here/cases.tar "$all"
 mkdir "$mine"
 for f in "$all"/*.json; do basename "$f" .json; done |
   awk -v i="$shard" -v n="$shards" 'NR % n == i' >"$TEST_TMPDIR/names"

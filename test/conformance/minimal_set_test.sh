@@ -7,7 +7,7 @@ export SWITCHYARD_LAPACK=$PWD/libswitchyard_lapack.so
 export SWITCHYARD_ONEDNN=$PWD/libswitchyard_onednn.so
 export SWITCHYARD_CONFORMANCE=$TEST_TMPDIR
 plugin=test/conformance/libminimal_backend.so
-tools/unpack_cases.sh test/conformance/cases.tar.xz "$TEST_TMPDIR/cases"
+tools/unpack_cases.sh test/conformance/cases.tar "$TEST_TMPDIR/cases"
 cp test/conformance/passing.txt "$TEST_TMPDIR"
 
 needed=$(tools/sy/sy minimal-set | sed -n '$s/^\([0-9]*\) of .*/\1/p')

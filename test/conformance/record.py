@@ -6,7 +6,7 @@ Adds a case to DIR for each call of recorded_calls.py that DIR does not have
 yet; the same calls give the same cases. OPERATORS is what `sy ops` prints: each
 overload in it without a case gets those of another form of the same operator,
 `neg.out` those of `neg`, as far as the arguments have the same names.
-tools/pack_cases.sh packs DIR.
+case_text.py packs DIR.
 """
 
 import hashlib

@@ -8,6 +8,6 @@ set -euo pipefail
 export SWITCHYARD_LAPACK=$PWD/libswitchyard_lapack.so
 export SWITCHYARD_ONEDNN=$PWD/libswitchyard_onednn.so
 export SWITCHYARD_PLUGINS=$PWD
-tools/unpack_cases.sh test/conformance/cases.tar.xz "$TEST_TMPDIR/cases"
+tools/unpack_cases.sh test/conformance/cases.tar "$TEST_TMPDIR/cases"
 exec tools/sy/sy conform --cases "$TEST_TMPDIR/cases" --jobs 2 --timeout 120 \
   --trials "$1" --must-pass test/conformance/passing.txt

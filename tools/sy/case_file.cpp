@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <set>
 
@@ -72,6 +73,77 @@ Case parse_case(const Json& v, const std::string& file) {
   return c;
 }
 
+// Storages that are made of pieces: "repeated".
+
+constexpr int64_t kMaxElements = int64_t{1} << 28;
+
+int64_t whole(const Json& v, const char* key, const std::string& where) {
+  SY_CHECK(v.contains(key) && v[key].is_number_integer(), Value,
+           "{}: \"{}\": expected a whole number", where, key);
+  return v[key].get<int64_t>();
+}
+
+// The elements of another storage over and over, until there are `count`.
+std::string over_and_over(const Safetensors::Entry& e, int64_t count,
+                          const std::string& where) {
+  const size_t bytes = static_cast<size_t>(count) * element_size(e.dtype);
+  SY_CHECK(!e.bytes.empty() || bytes == 0, Value, "{}: nothing to repeat",
+           where);
+  std::string out;
+  out.reserve(bytes);
+  while (out.size() < bytes) {
+    out += e.bytes.substr(0, bytes - out.size());
+  }
+  return out;
+}
+
+// first, first + step, ...
+std::string steady(const Json& v, ScalarType dtype, int64_t count,
+                   const std::string& where) {
+  SY_CHECK(is_integral_type(dtype, false), Value, "{}: steps of {}", where,
+           dtype);
+  const auto first = static_cast<uint64_t>(whole(v, "from", where));
+  const auto step = static_cast<uint64_t>(whole(v, "step", where));
+  const size_t size = element_size(dtype);
+  std::string out(static_cast<size_t>(count) * size, '\0');
+  for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+    const uint64_t element = first + i * step;  // little-endian: its low bytes
+    std::memcpy(out.data() + i * size, &element, size);
+  }
+  return out;
+}
+
+std::string piece(const Json& v, ScalarType dtype, const Safetensors& storages,
+                  const std::string& where) {
+  check_keys(v, {"of", "from", "step", "count"}, where);
+  const int64_t count = whole(v, "count", where);
+  SY_CHECK(0 <= count && count <= kMaxElements, Value, "{}: {} elements", where,
+           count);
+  if (!v.contains("of")) return steady(v, dtype, count, where);
+  const Safetensors::Entry& e =
+      storages.at(field(v, "of", Json::value_t::string, where)
+                      .get_ref<const std::string&>());
+  SY_CHECK(e.dtype == dtype, Value, "{}: elements of {} among {}", where,
+           e.dtype, dtype);
+  return over_and_over(e, count, where);
+}
+
+void add_repeated(const Json& v, Safetensors& storages,
+                  const std::string& file) {
+  for (const auto& [key, made] : v.items()) {
+    const std::string where = str("{}: repeated.{}", file, key);
+    check_keys(made, {"dtype", "pieces"}, where);
+    const auto dtype = parse_scalar_type(
+        field(made, "dtype", Json::value_t::string, where).get<std::string>());
+    SY_CHECK(dtype.has_value(), Value, "{}: unknown dtype", where);
+    std::string bytes;
+    for (const Json& p : field(made, "pieces", Json::value_t::array, where)) {
+      bytes += piece(p, *dtype, storages, where);
+    }
+    storages.add(key, *dtype, std::move(bytes));
+  }
+}
+
 }  // namespace
 
 CaseFile CaseFile::load(const std::string& folder, const std::string& name) {
@@ -85,7 +157,11 @@ CaseFile CaseFile::load(const std::string& folder, const std::string& name) {
 
 CaseFile CaseFile::parse(const Json& v, Safetensors storages,
                          const std::string& where) {
-  check_keys(v, {"op", "schema", "cases"}, where);
+  check_keys(v, {"op", "schema", "cases", "repeated"}, where);
+  if (v.contains("repeated")) {
+    add_repeated(field(v, "repeated", Json::value_t::object, where), storages,
+                 where);
+  }
   CaseFile f{
       field(v, "op", Json::value_t::string, where), {}, std::move(storages)};
   std::set<std::string> ids;

@@ -70,6 +70,13 @@ void check_metadata(const Json& v, const std::string& where) {
   }
 }
 
+void check_bools(const Safetensors::Entry& e, const std::string& where) {
+  if (e.dtype != kBool) return;
+  SY_CHECK(std::all_of(e.bytes.begin(), e.bytes.end(),
+                       [](unsigned char c) { return c <= 1; }),
+           Value, "{}: a bool that is neither 0 nor 1", where);
+}
+
 Safetensors::Entry read_entry(const Json& v, std::string_view data,
                               const std::string& where) {
   SY_CHECK(v.is_object() && v.size() == 3 && v.contains("dtype") &&
@@ -89,11 +96,7 @@ Safetensors::Entry read_entry(const Json& v, std::string_view data,
   SY_CHECK(static_cast<uint64_t>(at[1] - at[0]) == bytes, Value,
            "{}: expected {} bytes, got {}", where, bytes, at[1] - at[0]);
   e.bytes = data.substr(at[0], bytes);
-  if (e.dtype == kBool) {
-    SY_CHECK(std::all_of(e.bytes.begin(), e.bytes.end(),
-                         [](unsigned char c) { return c <= 1; }),
-             Value, "{}: a bool that is neither 0 nor 1", where);
-  }
+  check_bools(e, where);
   return e;
 }
 
@@ -151,6 +154,20 @@ const Safetensors::Entry& Safetensors::at(std::string_view key) const {
   const auto it = entries_.find(key);
   SY_CHECK(it != entries_.end(), Value, "{}: no entry \"{}\"", name_, key);
   return it->second;
+}
+
+void Safetensors::add(const std::string& key, ScalarType dtype,
+                      std::string bytes) {
+  const std::string where = str("{}: {}", name_, key);
+  SY_CHECK(entries_.count(key) == 0, Value, "{}: there is one already", where);
+  const size_t item = element_size(dtype);
+  SY_CHECK(bytes.size() % item == 0, Value,
+           "{}: {} bytes are no elements of {}", where, bytes.size(), dtype);
+  added_.push_back(std::make_unique<const std::string>(std::move(bytes)));
+  const std::string& held = *added_.back();
+  const Entry e{dtype, {static_cast<int64_t>(held.size() / item)}, held};
+  check_bools(e, where);
+  entries_.emplace(key, e);
 }
 
 }  // namespace sy::tools

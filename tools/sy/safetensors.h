@@ -36,8 +36,14 @@ class Safetensors {
   // Throws ValueError if there is none.
   const Entry& at(std::string_view key) const;
 
+  // One more, flat, with bytes that no file holds. Throws ValueError if there
+  // is one with that key, or if a bool is neither 0 nor 1.
+  void add(const std::string& key, ScalarType dtype, std::string bytes);
+
  private:
-  std::unique_ptr<const std::string> bytes_;  // entries point into it
+  // Entries point into these.
+  std::unique_ptr<const std::string> bytes_;
+  std::vector<std::unique_ptr<const std::string>> added_;
   std::string name_;
   std::map<std::string, Entry, std::less<>> entries_;
 };

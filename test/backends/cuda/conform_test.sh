@@ -4,7 +4,7 @@
 set -euo pipefail
 
 export SWITCHYARD_CONFORMANCE=$TEST_TMPDIR
-tools/unpack_cases.sh test/conformance/cases.tar.xz "$TEST_TMPDIR/cases"
+tools/unpack_cases.sh test/conformance/cases.tar "$TEST_TMPDIR/cases"
 cp test/conformance/passing.txt "$TEST_TMPDIR"
 export SWITCHYARD_LAPACK=$PWD/libswitchyard_lapack.so
 export SWITCHYARD_ONEDNN=$PWD/libswitchyard_onednn.so

@@ -3,7 +3,7 @@
 set -euo pipefail
 
 cases=$TEST_TMPDIR/cases
-tools/unpack_cases.sh test/conformance/cases.tar.xz "$cases"
+tools/unpack_cases.sh test/conformance/cases.tar "$cases"
 SWITCHYARD_LAPACK=$PWD/libswitchyard_lapack.so
 SWITCHYARD_ONEDNN=$PWD/libswitchyard_onednn.so
 export SWITCHYARD_LAPACK SWITCHYARD_ONEDNN

@@ -7,7 +7,7 @@ if [ -z "${SWITCHYARD_PJRT_PLUGIN:-}" ]; then
   exit 0
 fi
 cases=$TEST_TMPDIR/cases
-tools/unpack_cases.sh test/conformance/cases.tar.xz "$cases"
+tools/unpack_cases.sh test/conformance/cases.tar "$cases"
 SWITCHYARD_LAPACK=$PWD/libswitchyard_lapack.so
 SWITCHYARD_ONEDNN=$PWD/libswitchyard_onednn.so
 SWITCHYARD_PLUGINS=$PWD
