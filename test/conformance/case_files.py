@@ -133,8 +133,8 @@ class CaseFile:
 class Run:
     """One run of `sy conform`: exit code, texts and the JSON report."""
 
-    def __init__(self, sy, folder, *flags):
-        out = os.path.join(folder, "report")
+    def __init__(self, sy, folder, *flags, report_in=None):
+        out = os.path.join(report_in or folder, "report")
         done = subprocess.run(
             [sy, "conform", "--cases", folder, "--json", out, *flags],
             capture_output=True, text=True, check=False, timeout=300)
