@@ -91,10 +91,8 @@ TEST(Repeated, StoragesAreMadeOfPieces) {
       R"({"of":"k","count":1}]},)"
       R"("i":{"dtype":"int16","pieces":[{"from":3,"step":-2,"count":4}]},)"
       R"("none":{"dtype":"bool","pieces":[]})");
-  EXPECT_EQ(elements_of<float>(f, "r"),
-            (std::vector<float>{1, 2, 1, 2, 1, 1}));
-  EXPECT_EQ(elements_of<int16_t>(f, "i"),
-            (std::vector<int16_t>{3, 1, -1, -3}));
+  EXPECT_EQ(elements_of<float>(f, "r"), (std::vector<float>{1, 2, 1, 2, 1, 1}));
+  EXPECT_EQ(elements_of<int16_t>(f, "i"), (std::vector<int16_t>{3, 1, -1, -3}));
   EXPECT_EQ(elements_of<uint8_t>(f, "none").size(), 0u);
 }
 
