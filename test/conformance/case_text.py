@@ -94,7 +94,7 @@ def pieces(values, integral):
     out, at = [], 0
     while at < len(values):
         best, piece = 0, None
-        if integral and at + 2 < len(values):
+        if integral and at + 2 < len(values) and values[at] != values[at + 1]:
             n = steady_from(values, at)
             if n >= 12:
                 best, piece = n, {"from": values[at], "step": values[at + 1] -
@@ -121,7 +121,7 @@ def written(dtype, raw):
     p = period(raw, size)
     if p is not None and 3 * p <= n:
         return [[n, *numbers(dtype, raw[:p * size])]]
-    return pieces(numbers(dtype, raw), dtype not in FLOATS)
+    return pieces(numbers(dtype, raw), dtype not in FLOATS + ("bool",))
 
 
 # Writing -------------------------------------------------------------------

@@ -73,6 +73,14 @@ class CaseTextTest(unittest.TestCase):
                 file.case([file.tensor(values, "int64")], [])
                 self.assertLess(len(case_text.file_text(file)), 900)
 
+    def test_steps_are_those_of_whole_numbers(self):
+        """The runner makes no bools of steps."""
+        file = CaseFile("f", "aten::f(Tensor x) -> Tensor")
+        values = [True] * 30 + [False] * 20 + [True, False] * 20
+        file.case([file.tensor(values, "bool")], [])
+        self.assertNotIn("step", case_text.file_text(file))
+        self.check_storage("bool", case_text.pack(values, "bool"))
+
     def test_sharing_views_and_names(self):
         file = CaseFile("f", "aten::f(Tensor x, Tensor y, *, Tensor tensor)"
                              " -> Tensor")

@@ -41,11 +41,10 @@ class Safetensors {
   void add(const std::string& key, ScalarType dtype, std::string bytes);
 
  private:
-  // Entries point into these.
-  std::unique_ptr<const std::string> bytes_;
-  std::vector<std::unique_ptr<const std::string>> added_;
+  std::unique_ptr<const std::string> bytes_;  // entries point into it
   std::string name_;
   std::map<std::string, Entry, std::less<>> entries_;
+  std::vector<std::unique_ptr<const std::string>> added_;  // and into these
 };
 
 }  // namespace sy::tools
