@@ -6,6 +6,7 @@ the file of schemas/ops/ that holds the operators. cases_format.md describes it.
     case_text.py pack DIR TEXTS      the texts of what DIR holds
 """
 
+import functools
 import io
 import json
 import os
@@ -23,6 +24,13 @@ MISSING = "missing"  # the family of operators that no file of schemas/ops has
 
 
 # Numbers -------------------------------------------------------------------
+
+@functools.lru_cache(1 << 16)
+def short_float(dtype, value, negative):
+    """-0.0 equals 0.0: `negative` tells them apart."""
+    del negative
+    return float_text(dtype, value)
+
 
 def float_text(dtype, value):
     """The shortest decimal number that is rounded to `value`; itself exact."""
@@ -45,7 +53,7 @@ def numbers(dtype, raw):
         if v != v and bits != nan:
             out.append(bits.hex())
         else:
-            v = float_text(dtype, v)
+            v = short_float(dtype, v, bits[-1] >= 128)
             whole = v == int(v) if abs(v) < 1e15 else False
             negative_zero = v == 0 and bits[-1] != 0
             out.append(int(v) if whole and not negative_zero else v)
@@ -65,12 +73,13 @@ def packed(values, dtype):
 
 def period(raw, size):
     """The least number of elements that come again and again, or None."""
-    n = len(raw) // size
-    for p in range(1, min(n // 2, 8192) + 1):
-        if raw.startswith(raw[p * size:(p + 1) * size]) and (
-                raw[p * size:] == raw[:-p * size]):
-            return p
-    return None
+    start, at = raw[:8 * size], 0
+    while True:
+        at = raw.find(start, at + 1, len(raw) // 2 + len(start))
+        if at < 0:
+            return None
+        if at % size == 0 and raw[at:] == raw[:-at]:
+            return at // size
 
 
 def same_from(values, at, p):
@@ -119,9 +128,13 @@ def written(dtype, raw):
     if n < LONG:
         return numbers(dtype, raw)
     p = period(raw, size)
+    whole = None
     if p is not None and 3 * p <= n:
-        return [[n, *numbers(dtype, raw[:p * size])]]
-    return pieces(numbers(dtype, raw), dtype not in FLOATS + ("bool",))
+        whole = [[n, *numbers(dtype, raw[:p * size])]]
+        if p <= LONG:
+            return whole
+    parts = pieces(numbers(dtype, raw), dtype not in FLOATS + ("bool",))
+    return min(filter(None, (parts, whole)), key=lambda v: len(str(v)))
 
 
 # Writing -------------------------------------------------------------------
