@@ -123,8 +123,24 @@ class Session final : public capture::GradListener {
       } else if (internal_overlap(base) == Overlap::Yes) {
         recorder.add_break(
             "a result is a view of a tensor whose elements overlap");
+      } else if (t.numel() == 0 &&
+                 (base.numel() == 0 || base.dtype() != t.dtype())) {
+        recorder.add_break(
+            "a result that requires a gradient has no elements, and nothing "
+            "says in which memory it lies");
       }
     }
+  }
+
+  // Where the results lie. A view without elements lies where its base does.
+  std::vector<Tensor> places_of(const Outputs& outputs) const {
+    std::vector<Tensor> all = outputs.tensors;
+    for (Tensor& t : all) {
+      const bool hidden =
+          t.defined() && t.numel() == 0 && autograd::requires_grad(t);
+      if (hidden) t = root_of(t);
+    }
+    return all;
   }
 
   // All tensors that calls were given, and those that they are views of, but
@@ -265,7 +281,7 @@ Captured capture_call(capture::Engine& engine, Device device,
   session.listen_to(nullptr);
   session.check_arguments(*recorder);
   session.check_results(*out, *recorder);
-  recorder->check_results(out->tensors);
+  recorder->check_results(session.places_of(*out));
   const auto repeats = [&] {
     return std::all_of(recorder->breaks().begin(), recorder->breaks().end(),
                        [](const capture::Break& b) { return b.repeats; });

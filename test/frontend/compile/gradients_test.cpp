@@ -42,6 +42,30 @@ void expect_equal_nets(Net& a, Net& b) {
   expect_same(a.var, b.var);
 }
 
+// Views of no elements have gradients: nothing but zeros.
+TEST(CompiledGradients, ResultsWithoutElements) {
+  const auto start = tensor({1}, kLong).reshape({});
+  const std::function<Tensor(const Tensor&, const Tensor&)> bodies[] = {
+      [](const Tensor& x, const Tensor&) { return x.narrow(0, 1, 0); },
+      [](const Tensor& x, const Tensor& at) { return x.narrow(0, at, 0); },
+      [](const Tensor& x, const Tensor&) { return x.slice(1, 2, 2).t(); },
+      [](const Tensor& x, const Tensor&) { return x.t().slice(0, 2, 2); },
+      [](const Tensor& x, const Tensor&) { return (x * 2).slice(1, 2, 2); },
+      [](const Tensor& x, const Tensor&) { return x.slice(1, 2, 2) * 2; },
+  };
+  for (const auto& body : bodies) {
+    auto f = compile(body);
+    for (int i = 0; i < 4; ++i) {
+      const Tensor x = sample({4, 3}, i).requires_grad_();
+      const Tensor y = f(x, start);
+      EXPECT_EQ(y.numel(), 0);
+      EXPECT_TRUE(y.requires_grad());
+      y.sum().backward();
+      expect_same(x.grad(), zeros({4, 3}));
+    }
+  }
+}
+
 TEST(CompiledGradients, ATrainingStep) {
   Net mine, other;
   const auto body = [](Net& net, const Tensor& x, const Tensor& y) {
