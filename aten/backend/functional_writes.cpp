@@ -259,6 +259,19 @@ class Copies {
   std::vector<Pair> pairs_;
 };
 
+// The forms of a scan that write are asked for the dtype of what they write, or
+// for none.
+void check_scan_dtype(const OperatorEntry& op, const WritePlan& plan,
+                      const Value* args, size_t num_args) {
+  const OperatorInfo* const info = op.info();
+  if (info == nullptr || info->kind != OperatorInfo::kScan) return;
+  for (size_t i = 0; i < num_args; ++i) {
+    if (args[i].tag() != Value::Tag::ScalarType) continue;
+    const TensorBase written = args[plan.written[0]].to_tensor();
+    generated::check_out_dtype(op, written, args[i].to_scalar_type());
+  }
+}
+
 }  // namespace
 
 void write_functional(const OperatorEntry& op, const WritePlan& plan,
@@ -269,6 +282,7 @@ void write_functional(const OperatorEntry& op, const WritePlan& plan,
   if (!recorded && needs_the_form(op, plan, args, num_args)) {
     return write_copies(op, plan, args, num_args, results, num_results);
   }
+  check_scan_dtype(op, plan, args, num_args);
   std::vector<Value> inner =
       functional_arguments(plan, on_values.args().data());
   std::vector<Value> out(static_cast<size_t>(plan.functional->num_results()));
