@@ -35,16 +35,18 @@ Tensor log_softmax_by_sum(const Tensor& self, int64_t dim, bool half_to_float) {
 }
 
 Tensor softmax_backward_by_sum(const Tensor& grad_output, const Tensor& output,
-                               int64_t dim, ScalarType input_dtype) {
+                               int64_t dim, ScalarType /*input_dtype*/) {
   const Tensor g = widened(grad_output) * widened(output);
-  return (g - widened(output) * sy::sum(g, dim, true)).to(input_dtype);
+  return (g - widened(output) * sy::sum(g, dim, true))
+      .to(grad_output.scalar_type());
 }
 
 Tensor log_softmax_backward_by_sum(const Tensor& grad_output,
                                    const Tensor& output, int64_t dim,
-                                   ScalarType input_dtype) {
+                                   ScalarType /*input_dtype*/) {
   const Tensor g = widened(grad_output);
-  return (g - sy::exp(widened(output)) * sy::sum(g, dim, true)).to(input_dtype);
+  return (g - sy::exp(widened(output)) * sy::sum(g, dim, true))
+      .to(grad_output.scalar_type());
 }
 
 }  // namespace sy::composite
