@@ -61,6 +61,14 @@ WatchedBytes::WatchedBytes(const void* at, size_t bytes)
   take(at_, was_.data(), bytes);
 }
 
+bool WatchedBytes::had(const void* pointer) const {
+  for (size_t i = 0; i + sizeof pointer <= was_.size(); i += sizeof pointer) {
+    if (std::memcmp(was_.data() + i, &pointer, sizeof pointer) == 0)
+      return true;
+  }
+  return false;
+}
+
 bool WatchedBytes::hold() const {
   return same(at_, was_) || (!ignored_.empty() && hold_but_for_ignored());
 }

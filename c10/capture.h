@@ -28,6 +28,8 @@ class SY_API Dependence : public RefCounted {
   virtual std::string difference() const = 0;
   // What differs now made no other graph: it is not looked at again.
   virtual void accept() {}
+  // Whether the code may have reached that tensor by it, too.
+  virtual bool leads_to(const TensorImpl*) const { return false; }
 };
 
 // Memory that captured code may read, as it was. The memory must outlive every
@@ -37,6 +39,8 @@ class SY_API WatchedBytes {
   WatchedBytes(const void* at, size_t bytes);
 
   bool hold() const;
+  // Whether a word of it was that pointer.
+  bool had(const void* pointer) const;
   // Copies memory that may lie beside variables of the program.
   static void take(const void* from, void* to, size_t bytes) noexcept;
   // What differs now is not looked at again once accept() is called: units of

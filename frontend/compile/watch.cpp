@@ -290,8 +290,16 @@ void Watch::settle(const Arguments& a, const std::vector<Outer>& outer,
   pin(a);
 }
 
-// Arguments that the callable has itself, or refers to.
+// Arguments that the callable has itself, or refers to, and those that modules
+// and optimizers have which it uses.
 void Watch::pin(const Arguments& a) {
+  for (size_t i = 0; i < arguments_.size(); ++i) {
+    const TensorImpl* const impl = a.tensors[i].impl();
+    const auto leads = [&](const Read& r) { return r.of->leads_to(impl); };
+    if (impl != nullptr && std::any_of(reads_.begin(), reads_.end(), leads)) {
+      arguments_[i].pinned = true;
+    }
+  }
   const void* const frame = __builtin_frame_address(0);
   for (const uintptr_t word : words_of(a)) {
     const auto* const at = reinterpret_cast<const void*>(word);

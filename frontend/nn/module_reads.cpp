@@ -1,5 +1,6 @@
 #include "frontend/nn/module_reads.h"
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -72,6 +73,11 @@ class ModuleReads final : public Dependence {
 
   void accept() override {
     if (differing_ != nullptr) differing_->accept();
+  }
+
+  bool leads_to(const TensorImpl* t) const override {
+    return std::any_of(bytes_.begin(), bytes_.end(),
+                       [&](const WatchedBytes& b) { return b.had(t); });
   }
 
   std::string difference() const override {

@@ -71,6 +71,10 @@ class GroupReads {
     }
     return nullptr;
   }
+  bool has(const TensorImpl* t) const {
+    return std::any_of(watched_.begin(), watched_.end(),
+                       [&](const Watched& w) { return w.bytes.had(t); });
+  }
   // Numbers that change are inputs of the next capture.
   void let_vary() {
     for (const Watched& w : watched_) {
@@ -109,6 +113,10 @@ class OptionReads final : public Dependence {
   }
 
   const void* of() const noexcept override { return &groups_; }
+  bool leads_to(const TensorImpl* t) const override {
+    return std::any_of(reads_.begin(), reads_.end(),
+                       [&](const GroupReads& g) { return g.has(t); });
+  }
   bool holds() override {
     differs_ = nullptr;
     differing_ = nullptr;

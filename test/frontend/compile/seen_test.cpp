@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 #include <sy/compile.h>
+#include <sy/nn.h>
+#include <sy/optim.h>
 #include <sy/sy.h>
 
 #include <functional>
@@ -50,6 +52,59 @@ TEST(Seen, SizesOfATensorThatTheCodeHas) {
   const auto code = [w](const Tensor& x) { return x * double(w.size(0)); };
   auto f = compile(code);
   side_by_side(f, code, [&](int round) { w.resize_({round + 2, 2}); });
+}
+
+nn::Linear square() { return nn::Linear(nn::LinearOptions(4, 4).bias(false)); }
+struct NetImpl : nn::Module {
+  nn::Linear first = register_module("first", square());
+  Tensor forward(const Tensor& x) { return first(x) * 0.5; }
+};
+SY_MODULE(Net);
+
+// One graph fits the first module with its weight and the second with its own,
+// but neither with another argument.
+TEST(Seen, AnArgumentThatAModuleHas) {
+  Net net;
+  const auto code = [&](const Tensor& x) { return net(x).square().mean(); };
+  auto f = compile(code);
+  Tensor old;
+  side_by_side(
+      f, code,
+      [&](int) {
+        old = net->first->weight;
+        net->first = net->replace_module("first", square());
+      },
+      [&](int i) {
+        const bool ours = i % 20 > 2 && i % 20 < 5;
+        return ours ? net->first->weight : sample({4, 4}, i).requires_grad_();
+      });
+}
+
+TEST(Seen, AnArgumentThatAnOptimizerHas) {
+  Tensor w = sample({4});
+  optim::SGD sgd({w.requires_grad_()}, optim::SGDOptions(0.5));
+  const auto code = [&](const Tensor& x) {
+    sgd.zero_grad();
+    (x * x).sum().backward();
+    sgd.step();
+    return x.detach() + 0;
+  };
+  auto f = compile(code);
+  Tensor other = sample({4});
+  int i = 0;
+  for (const Tensor& mine = w; i < 40; ++i) {
+    const bool ours = i % 20 < 9;
+    if (i == 20) {
+      w = sample({4}).requires_grad_();
+      sgd.param_groups()[0].params()[0] = w;
+    }
+    const Tensor x = ours ? mine : sample({4}, i).requires_grad_();
+    Tensor want = x.detach().clone();
+    if (ours) want = want - want * 2 * 0.5;
+    expect_same(f(x), want);
+    ASSERT_FALSE(testing::Test::HasFailure()) << "call " << i << "\n"
+                                              << f.explain();
+  }
 }
 
 TEST(Seen, WhetherATensorRequiresAGradient) {
