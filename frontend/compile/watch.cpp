@@ -41,14 +41,13 @@ bool overlap(const void* a, size_t n, const void* b, size_t m) {
   return x < y + m && y < x + n;
 }
 
-// Of memory from `begin` to `limit`: whether glibc's malloc has given it out as
-// one block, or a block begins there that ends before. The word in front of a
-// block has its size, with flags in the last bits: 1, the block before is in
-// use; 2, mapped alone. The next block follows. Of other allocators, nobody
-// knows.
-enum class Block { kUnknown, kHolds, kEnds };
+// Whether the memory from `begin` to `limit` is a block that glibc's malloc has
+// given out, as that of a std::vector is. The word in front of a block has its
+// size, with flags in the last bits: 1, the block before is in use; 2, mapped
+// alone. The next block follows.
+enum class Block { kUnknown, kHolds, kOther };
 
-Block block_at(uintptr_t begin, uintptr_t limit) {
+Block glibc_block(uintptr_t begin, uintptr_t limit) {
   constexpr uintptr_t kFlags = 7, kBeforeInUse = 1, kMapped = 2;
   constexpr uintptr_t kWord = sizeof(uintptr_t), kUnit = 2 * kWord;
   const auto is_size = [](uintptr_t word) {
@@ -59,17 +58,30 @@ Block block_at(uintptr_t begin, uintptr_t limit) {
     return read_memory(reinterpret_cast<const void*>(at), word, kWord);
   };
   uintptr_t own = 0, next = 0;
-  if (begin % kUnit != 0 || !read(begin - kWord, &own) || !is_size(own) ||
-      (own & kMapped) != 0) {
-    return Block::kUnknown;
+  if (begin % kUnit != 0 || !read(begin - kWord, &own) || !is_size(own)) {
+    return Block::kOther;
   }
+  if ((own & kMapped) != 0) return Block::kUnknown;
   const uintptr_t bytes = (own & ~kFlags) - kWord;  // that it may hold
-  if (!read(begin + bytes, &next) || !is_size(next) ||
-      (next & kBeforeInUse) == 0) {
-    return Block::kUnknown;
-  }
-  if (bytes < limit - begin) return Block::kEnds;
-  return bytes - (limit - begin) < 2 * kUnit ? Block::kHolds : Block::kUnknown;
+  const bool holds =
+      bytes >= limit - begin && bytes - (limit - begin) <= 2 * kUnit &&
+      read(begin + bytes, &next) && is_size(next) && (next & kBeforeInUse) != 0;
+  return holds ? Block::kHolds : Block::kOther;
+}
+
+Block glibc_block(const std::vector<void*>& v) {
+  const auto begin = reinterpret_cast<uintptr_t>(v.data());
+  return glibc_block(begin, begin + v.capacity() * sizeof(void*));
+}
+
+// Of the blocks of other allocators, nobody knows.
+Block block_at(uintptr_t begin, uintptr_t limit) {
+  static const bool is_glibc = [] {
+    const std::vector<void*> few(5), more(300);
+    return glibc_block(few) == Block::kHolds &&
+           glibc_block(more) == Block::kHolds;
+  }();
+  return is_glibc ? glibc_block(begin, limit) : Block::kUnknown;
 }
 
 // The three pointers of a std::vector, if it is one.
@@ -199,7 +211,7 @@ void Watch::watch_lists(const char* at, const Arguments& a, const void* frame) {
                overlap(l.header, sizeof(Header), at + i, sizeof(Header));
       });
     }
-    if (block != Block::kEnds) watch_list(at + i, h->begin, h->end);
+    if (block != Block::kOther) watch_list(at + i, h->begin, h->end);
   }
 }
 
