@@ -108,10 +108,12 @@ def pieces(values, integral):
             if n >= 12:
                 best, piece = n, {"from": values[at], "step": values[at + 1] -
                                   values[at], "count": n}
-        for p in range(1, 65):
-            if at + p < len(values) and values[at + p] == values[at]:
+        for p in range(1, min(64, (len(values) - at - 8) // 3) + 1):
+            least = at + 3 * p + 8
+            if (values[at + p] == values[at]
+                    and values[at + p:least] == values[at:least - p]):
                 n = same_from(values, at, p)
-                if n > best and n >= 3 * p + 8:
+                if n > best:
                     best, piece = n, [n, *values[at:at + p]]
         if piece is None:
             out.append(values[at])
