@@ -10,9 +10,9 @@
 #include "test/frontend/compile/samples.h"
 
 // Which words of the stack are vectors of tensors. Varied: what lies in memory
-// between the elements of two vectors that are neighbours, at each call, and
-// whether a tensor of the second one is replaced. Never: the allocator, which
-// is glibc's, and the order of the members.
+// between the elements of two vectors that are neighbours, or within a block to
+// which three pointers lead, at each call, and whether a tensor of a vector is
+// replaced. Never: the allocator, which is glibc's, and the order of members.
 
 namespace sy {
 
@@ -65,6 +65,28 @@ TEST(Lists, WordsOfTwoVectorsAreNoThird) {
     if (i % 50 == 49) w.second[0] = sample({4}, i);
     const Tensor x = sample({4}, i);
     expect_same(f(x), w.step(x));
+  }
+  EXPECT_GE(f.counters().replays, 150) << f.explain();
+}
+
+// A vector has all of its block, and begins where that does.
+TEST(Lists, PointersIntoABlockAreNone) {
+  std::vector<const void*> block(200);
+  struct {
+    const void** begin;
+    const void** end;
+    const void** limit;
+    Tensor weight = sample({4}, 1);
+    std::vector<Tensor> list{sample({4}, 2)};
+  } w{&block[11], &block[120], &block[150]};
+  const auto step = [&w](const Tensor& x) { return x * w.weight + w.list[0]; };
+  auto f = compile(step);
+  for (int i = 0; i < 200; ++i) {
+    std::fill(block.begin(), block.end(), nullptr);
+    block[static_cast<size_t>(11 + i * 7 % 100)] = w.weight.impl();
+    if (i % 50 == 49) w.list[0] = sample({4}, i);
+    const Tensor x = sample({4}, i);
+    expect_same(f(x), step(x));
   }
   EXPECT_GE(f.counters().replays, 150) << f.explain();
 }
