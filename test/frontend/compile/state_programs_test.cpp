@@ -94,8 +94,8 @@ class World {
   // Of the next call.
   int number_type = 0, argument = 0;
   int64_t rows = kSize;
-  // What a step starts from is off by a few roundings.
-  bool shaken = false;
+  // What a step starts from is off by this part of it.
+  double shake = 0;
 
   explicit World(const Steps& p) : p_(&p), seed_(p.seed) {
     for (int i = 0; i < 2; ++i) list_.push_back(nn::Linear(kSize, kSize));
@@ -127,7 +127,7 @@ class World {
 
   template <class N>
   Tensor step(const Tensor& x, N number) {
-    Tensor y = shaken ? x * (1 + 1e-15) : x;
+    Tensor y = shake != 0 ? x * (1 + shake) : x;
     for (const Call& c : p_->body) y = call(c, x, y, number);
     if (p_->ending % 3 == 0) return y;
     const Tensor loss = (y - 0.3).square().mean();
@@ -491,15 +491,21 @@ std::string trouble(const Steps& p, CompileCounters* counters) {
 }
 
 // Whether the steps as they are differ from themselves once their start is off
-// by a few roundings. Nobody can compare such programs: what is before a norm
+// by some roundings. Nobody can compare such programs: what is before a norm
 // has a gradient of almost nothing if the loss is the squares of what is behind
 // it, and Adam makes whole steps of it.
 bool is_rounding(const Steps& p) {
-  World shaken(p);
-  World other(p);
-  shaken.shaken = true;
-  const auto step = [&](const Tensor& x, auto n) { return shaken.step(x, n); };
-  return !trouble(p, shaken, step, other).empty();
+  const auto differs = [&](double shake) {
+    World shaken(p);
+    World other(p);
+    shaken.shake = shake;
+    const auto step = [&](const Tensor& x, auto n) {
+      return shaken.step(x, n);
+    };
+    return !trouble(p, shaken, step, other).empty();
+  };
+  const auto sizes = {1e-15, 1e-14, 1e-13, 1e-12};
+  return std::any_of(sizes.begin(), sizes.end(), differs);
 }
 
 std::vector<uint32_t> kinds_wanted() {
