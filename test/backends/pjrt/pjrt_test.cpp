@@ -65,6 +65,26 @@ TEST_F(Pjrt, Programs) {
   expect_agrees([](const Tensor& t) { return special_airy_ai(t); }, x, 1);
 }
 
+// On tensors of some and of many elements, by XLA's own functions but for atan.
+TEST_F(Pjrt, ElementFunctions) {
+  using Method = Tensor (*)(const Tensor&);
+  const Method all[] = {sin,   cos,   tan, asin, acos,   sinh,  cosh,  tanh,
+                        asinh, atanh, erf, erfc, lgamma, log1p, expm1, exp,
+                        rsqrt, exp2,  log, log2, log10,  sqrt};
+  for (const ScalarType dtype : {kFloat, kDouble}) {
+    for (const int64_t n : {7, 5000}) {
+      const Tensor x = linspace(0.01, 0.99, n, TensorOptions(dtype));
+      for (size_t i = 0; i < std::size(all); ++i) {
+        SCOPED_TRACE(str("function {} of {} elements", i, n));
+        expect_agrees([&](const Tensor& t) { return all[i](t); }, x, 0);
+      }
+      expect_agrees([](const Tensor& t) { return acosh(t + 1); }, x, 0);
+      expect_agrees([](const Tensor& t) { return atan(t * 8 - 4); }, x, 1);
+      expect_agrees([](const Tensor& t) { return atan2(t - 0.5, t); }, x, 1);
+    }
+  }
+}
+
 TEST_F(Pjrt, Reductions) {
   const Tensor x = sample({5, 7, 3});
   expect_agrees([](const Tensor& t) { return t.sum(1); }, x, 0);
