@@ -107,8 +107,12 @@ class GroupReads {
 class OptionReads final : public Dependence {
  public:
   OptionReads(const std::vector<OptimizerParamGroup>& groups,
-              std::weak_ptr<const void> alive, const std::vector<Group>& read)
-      : groups_(groups), alive_(std::move(alive)) {
+              const uint64_t& renumbered, std::weak_ptr<const void> alive,
+              const std::vector<Group>& read)
+      : groups_(groups),
+        renumbered_(renumbered),
+        was_renumbered_(renumbered),
+        alive_(std::move(alive)) {
     for (const Group& g : read) reads_.emplace_back(g);
   }
 
@@ -124,6 +128,8 @@ class OptionReads final : public Dependence {
       differs_ = "the optimizer";
     } else if (groups_.size() != reads_.size()) {
       differs_ = "the number of groups";
+    } else if (renumbered_ != was_renumbered_) {
+      differs_ = "which parameters took the same steps";
     }
     for (size_t i = 0; i < reads_.size() && differs_ == nullptr; ++i) {
       differs_ = reads_[i].difference(groups_[i], &differing_);
@@ -146,6 +152,8 @@ class OptionReads final : public Dependence {
 
  private:
   const std::vector<OptimizerParamGroup>& groups_;
+  const uint64_t& renumbered_;
+  const uint64_t was_renumbered_;
   const std::weak_ptr<const void> alive_;
   std::vector<GroupReads> reads_;
   // By the last holds().
@@ -156,10 +164,11 @@ class OptionReads final : public Dependence {
 }  // namespace
 
 void tell_options(const std::vector<OptimizerParamGroup>& groups,
+                  const uint64_t& renumbered,
                   const std::weak_ptr<const void>& alive,
                   std::vector<Group> read) {
   CaptureNote note{CaptureNote::kReads};
-  note.reads = make_intrusive<OptionReads>(groups, alive, read);
+  note.reads = make_intrusive<OptionReads>(groups, renumbered, alive, read);
   tell_capture(note);
 }
 

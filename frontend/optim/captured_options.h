@@ -15,8 +15,10 @@ struct Group {
   std::vector<const double*> inputs;
 };
 
-// `groups` is the optimizer's list, which `alive` lives as long as.
+// `groups` and `renumbered` are the optimizer's, which `alive` lives as long
+// as.
 void tell_options(const std::vector<OptimizerParamGroup>& groups,
+                  const uint64_t& renumbered,
                   const std::weak_ptr<const void>& alive,
                   std::vector<Group> read);
 

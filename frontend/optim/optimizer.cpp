@@ -193,7 +193,8 @@ Tensor Optimizer::step(LossClosure closure) {
   }
   if (thread_state.capture != nullptr) {
     impl_->last_capture = thread_state.capture->number();
-    tell_options(impl_->groups, impl_->alive, std::move(read));
+    tell_options(impl_->groups, impl_->renumbered, impl_->alive,
+                 std::move(read));
   }
   return loss;
 }
@@ -319,6 +320,7 @@ void Optimizer::Impl::make_plan(Plan* plan, const OptimizerParamGroup& group,
       Number own = as_number(n, as_tensors, m.bucket.params[0]);
       if (n.is_tensor() && own.is_tensor() && !alone) {
         own = Number(own.tensor().clone());
+        ++renumbered;
       }
       m.numbers->values.push_back(std::move(own));
     }

@@ -42,6 +42,9 @@ struct Optimizer::Impl {
   std::unique_ptr<OptimizerOptions> defaults;
   std::unordered_map<const TensorImpl*, ParamState> states;
   std::vector<Plan> plans;
+  // How often parameters got other numbers, which graphs of steps before do not
+  // write to.
+  uint64_t renumbered = 0;
   // That which has read the options last.
   uint64_t last_capture = 0;
   // Lives as long as this.
@@ -61,8 +64,7 @@ struct Optimizer::Impl {
   void step(size_t group, Group* read);
   // Loaded states take the memory of those that are there, which captured steps
   // refer to.
-  void keep_memory(
-      std::unordered_map<const TensorImpl*, ParamState>* loaded) const;
+  void keep_memory(std::unordered_map<const TensorImpl*, ParamState>* loaded);
   // The numbers of a state by value, and its tensors, by name.
   NamedTensors named_state(const ParamState& state) const;
   // Adds what was found to others, and forgets it.

@@ -220,7 +220,7 @@ NamedTensors Optimizer::state_dict() const {
 }
 
 void Optimizer::Impl::keep_memory(
-    std::unordered_map<const TensorImpl*, ParamState>* loaded) const {
+    std::unordered_map<const TensorImpl*, ParamState>* loaded) {
   // By what was shared: the parameters that shared it and have a new state.
   std::unordered_map<std::shared_ptr<SharedNumbers>, std::vector<ParamState*>>
       sharers;
@@ -247,7 +247,10 @@ void Optimizer::Impl::keep_memory(
     const std::vector<double> first = values_of(*all[0]);
     for (ParamState* const s : all) {
       // Those that differ from the first get numbers of their own.
-      if (values_of(*s) != first) continue;
+      if (values_of(*s) != first) {
+        ++renumbered;
+        continue;
+      }
       for (size_t k = 0; k < first.size(); ++k) {
         numbers->values[k].set(first[k]);
       }

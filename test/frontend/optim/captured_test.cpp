@@ -161,6 +161,36 @@ TEST_P(Captured, CompiledAndPlainStepsMayTakeTurns) {
   expect_replays(compiled, p);
 }
 
+// The numbers of steps of parameters differ once one of them has no gradient in
+// some steps. Varied: when that is. Never: which parameter it is.
+TEST_P(Captured, CompiledStepsMayLeaveAParameterOut) {
+  const Kind kind = GetParam();
+  const std::vector<Tensor> mine = parameters(kind.name, kDouble),
+                            other = parameters(kind.name, kDouble);
+  const auto a = make_optimizer(kind.name, kind.options, numbered(mine));
+  const auto b = make_optimizer(kind.name, kind.options, numbered(other));
+  const auto step = [](const std::vector<Tensor>& p, Optimizer& o,
+                       const std::vector<Tensor>& grads, bool all) {
+    for (size_t i = all ? 0 : 1; i < p.size(); ++i) {
+      p[i].mutable_grad() = grads[i];
+    }
+    o.step();
+    o.zero_grad();
+  };
+  auto compiled = sy::compile(
+      [&](const std::vector<Tensor>& g, bool all) { step(mine, *a, g, all); });
+  for (int i = 0; i < 60; ++i) {
+    const std::vector<Tensor> grads = all_dense(other, i);
+    const bool all = i / 10 % 2 == 0;
+    compiled(grads, all);
+    step(other, *b, grads, all);
+    expect_near(row(mine), row(other), tolerance(kind),
+                "step " + std::to_string(i));
+    ASSERT_FALSE(HasFailure()) << compiled.explain();
+  }
+  EXPECT_GT(compiled.counters().replays, 15) << compiled.explain();
+}
+
 INSTANTIATE_TEST_SUITE_P(Optimizers, Captured, testing::ValuesIn(kKinds),
                          [](const auto& info) { return info.param.name; });
 
