@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <iostream>
+#include <limits>
 #include <random>
 #include <utility>
 
@@ -370,18 +372,27 @@ class World {
   }
 };
 
-std::string differ(const Tensor& got, const Tensor& want) {
+// What differs; "" if nothing does.
+struct Trouble {
+  std::string what;
+  // Of elements, how much they differ. Nothing else is a matter of size.
+  double by = std::numeric_limits<double>::infinity();
+
+  bool none() const { return what.empty(); }
+  Trouble within(const std::string& where) const { return {where + what, by}; }
+};
+
+Trouble differ(const Tensor& got, const Tensor& want) {
   if (got.defined() != want.defined()) {
-    return got.defined() ? "one too many" : "one is missing";
+    return {got.defined() ? "one too many" : "one is missing"};
   }
-  if (!got.defined()) return "";
+  if (!got.defined()) return {};
   if (got.sizes() != want.sizes() || got.scalar_type() != want.scalar_type()) {
-    return "another shape or dtype";
+    return {"another shape or dtype"};
   }
-  return allclose(got.to(kDouble), want.to(kDouble), 1e-5, 1e-6, true)
-             ? ""
-             : str("elements differ, by {}",
-                   (got - want).abs().max().item<double>());
+  if (allclose(got.to(kDouble), want.to(kDouble), 1e-5, 1e-6, true)) return {};
+  const double by = (got - want).abs().max().item<double>();
+  return {str("elements differ, by {}", by), by};
 }
 
 struct Ran {
@@ -412,10 +423,10 @@ Ran run_call(World& w, int i, F&& f) {
   return r;
 }
 
-// "" if f, which steps in `mine`, agrees with the steps of `other` in all
+// Whether f, which steps in `mine`, agrees with the steps of `other` in all
 // calls.
 template <class F>
-std::string trouble(const Steps& p, World& mine, F&& f, World& other) {
+Trouble trouble(const Steps& p, World& mine, F&& f, World& other) {
   struct Dtype {
     ~Dtype() { set_default_dtype(kFloat); }
   } dtype;
@@ -426,35 +437,35 @@ std::string trouble(const Steps& p, World& mine, F&& f, World& other) {
       manual_seed(uint64_t(i));
       other.change(c);
     }
-    const auto fail = [&](const std::string& what) {
-      return str("call {}: {}\n", i, what);
+    const auto fail = [&](const Trouble& t) {
+      return t.within(str("call {}: ", i));
     };
     const Ran want = run_call(
         other, i, [&](const Tensor& x, auto n) { return other.step(x, n); });
     const Ran got = run_call(mine, i, f);
     if (got.threw.empty() != want.threw.empty()) {
-      return fail("threw '" + got.threw + "', not '" + want.threw + "'");
+      return fail({"threw '" + got.threw + "', not '" + want.threw + "'"});
     }
     if (!want.threw.empty()) {
       mine.forget_gradients();
       other.forget_gradients();
     }
-    std::string why = differ(got.result, want.result);
-    if (!why.empty()) return fail("the result: " + why);
+    Trouble why = differ(got.result, want.result);
+    if (!why.none()) return fail(why.within("the result: "));
     why = differ(got.x.detach(), want.x.detach());
-    if (!why.empty()) return fail("the argument: " + why);
+    if (!why.none()) return fail(why.within("the argument: "));
     if (got.x.is_leaf() && want.threw.empty()) {
       why = differ(got.x.grad(), want.x.grad());
     }
-    if (!why.empty()) return fail("the argument's gradient: " + why);
+    if (!why.none()) return fail(why.within("the argument's gradient: "));
     const std::vector<Tensor> a = mine.state(), b = other.state();
     for (size_t k = 0; k < b.size(); ++k) {
       why = differ(a[k], b[k]);
-      if (!why.empty()) return fail(str("tensor {}: {}", k, why));
+      if (!why.none()) return fail(why.within(str("tensor {}: ", k)));
     }
     if (mine.log.size() != other.log.size()) {
       return fail(
-          str("hooks: {} notes, not {}", mine.log.size(), other.log.size()));
+          {str("hooks: {} notes, not {}", mine.log.size(), other.log.size())});
     }
     for (World* const w : {&mine, &other}) {
       std::stable_sort(w->log.begin(), w->log.end(),
@@ -463,38 +474,41 @@ std::string trouble(const Steps& p, World& mine, F&& f, World& other) {
     for (size_t k = 0; k < other.log.size(); ++k) {
       const auto& [who, got_note] = mine.log[k];
       const auto& [whose, note] = other.log[k];
-      if (who != whose ||
-          !(std::abs(got_note - note) <= 1e-5 * (1 + std::abs(note)))) {
-        return fail(str("note {} of hooks: {} by {}, not {} by {}", k, got_note,
-                        who, note, whose));
+      const double by = std::abs(got_note - note);
+      if (who != whose || !(by <= 1e-5 * (1 + std::abs(note)))) {
+        const std::string what = str("note {} of hooks: {} by {}, not {} by {}",
+                                     k, got_note, who, note, whose);
+        return fail(who == whose ? Trouble{what, by} : Trouble{what});
       }
     }
     mine.log.clear();
     other.log.clear();
   }
-  return "";
+  return {};
 }
 
-// "" if both sides agree in all calls.
-std::string trouble(const Steps& p, CompileCounters* counters) {
+// Whether the compiled steps agree with the steps as they are.
+Trouble trouble(const Steps& p, CompileCounters* counters) {
   World mine(p);
   World other(p);
   auto f = compile([&mine](const Tensor& x, auto n) { return mine.step(x, n); },
                    {.backend = p.described ? "debug" : ""});
-  const std::string why = trouble(p, mine, f, other);
+  Trouble why = trouble(p, mine, f, other);
   const CompileCounters c = f.counters();
   counters->calls += c.calls;
   counters->replays += c.replays;
   counters->checked += c.checked;
   counters->untold += c.untold;
-  return why.empty() ? "" : why + f.explain();
+  if (!why.none()) why.what += "\n" + f.explain();
+  return why;
 }
 
-// Whether the steps as they are differ from themselves once their start is off
-// by some roundings. Nobody can compare such programs: what is before a norm
-// has a gradient of almost nothing if the loss is the squares of what is behind
-// it, and Adam makes whole steps of it.
-bool is_rounding(const Steps& p) {
+// Whether `found` is small, and the elements of the steps as they are differ
+// once their start is off by some roundings. Nobody can compare such programs:
+// what is before a norm has a gradient of almost nothing if the loss is the
+// squares of what is behind it, and Adam makes whole steps of it.
+bool is_rounding(const Steps& p, const Trouble& found) {
+  if (!(found.by < 1e-3)) return false;
   const auto differs = [&](double shake) {
     World shaken(p);
     World other(p);
@@ -502,7 +516,7 @@ bool is_rounding(const Steps& p) {
     const auto step = [&](const Tensor& x, auto n) {
       return shaken.step(x, n);
     };
-    return !trouble(p, shaken, step, other).empty();
+    return std::isfinite(trouble(p, shaken, step, other).by);
   };
   const auto sizes = {1e-15, 1e-14, 1e-13, 1e-12};
   return std::any_of(sizes.begin(), sizes.end(), differs);
@@ -575,7 +589,7 @@ std::string listing_of(const Steps& p) {
 // Without what is not needed to fail.
 Steps minimised(Steps p) {
   CompileCounters c;
-  const auto fails = [&](const Steps& q) { return !trouble(q, &c).empty(); };
+  const auto fails = [&](const Steps& q) { return !trouble(q, &c).none(); };
   for (size_t i = p.body.size(); i-- > 0;) {
     Steps q = p;
     q.body.erase(q.body.begin() + static_cast<int64_t>(i));
@@ -603,15 +617,15 @@ TEST(StatePrograms, AgreeWithTheCallable) {
        count < least || std::chrono::steady_clock::now() < end; ++seed) {
     ++count;
     const Steps p = random_steps(seed);
-    const std::string why = trouble(p, &c);
-    if (why.empty()) continue;
-    if (is_rounding(p)) {
+    const Trouble why = trouble(p, &c);
+    if (why.none()) continue;
+    if (is_rounding(p, why)) {
       ++rounding;
       continue;
     }
     const Steps shortest = minimised(p);
-    ADD_FAILURE() << "seed " << seed << ": " << why
-                  << "\nthe least: " << trouble(shortest, &c) << "\n"
+    ADD_FAILURE() << "seed " << seed << ": " << why.what
+                  << "\nthe least: " << trouble(shortest, &c).what << "\n"
                   << listing_of(shortest);
     return;
   }
