@@ -90,15 +90,13 @@ TEST(Seen, AnArgumentThatAnOptimizerHas) {
     return x.detach() + 0;
   };
   auto f = compile(code);
-  Tensor other = sample({4});
-  int i = 0;
-  for (const Tensor& mine = w; i < 40; ++i) {
+  for (int i = 0; i < 40; ++i) {
     const bool ours = i % 20 < 9;
     if (i == 20) {
       w = sample({4}).requires_grad_();
       sgd.param_groups()[0].params()[0] = w;
     }
-    const Tensor x = ours ? mine : sample({4}, i).requires_grad_();
+    const Tensor x = ours ? w : sample({4}, i).requires_grad_();
     Tensor want = x.detach().clone();
     if (ours) want = want - want * 2 * 0.5;
     expect_same(f(x), want);
