@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -238,26 +239,31 @@ void expect_made(bool made, const std::string& path) {
 
 }  // namespace
 
+int try_apart(const std::string& path, const std::string& bytes,
+              bool (*loads_and_runs)(const std::string& path)) {
+  ::unlink(path.c_str());
+  write(path, bytes);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);
+    ::_exit(loads_and_runs(path) ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
 std::string corrupt_segments(const std::string& good, unsigned number) {
   std::string out = good;
   Elf64_Ehdr header;
   std::memcpy(&header, out.data(), sizeof header);
-  const uint64_t values[] = {0,
-                             1,
-                             8,
-                             0xfff,
-                             0x1000,
-                             0x7fffffff,
-                             0xffffffff,
-                             ~uint64_t{0},
-                             uint64_t{1} << 63,
-                             out.size(),
-                             out.size() - 1};
+  std::vector<uint64_t> values(kEdges.begin(), kEdges.end());
+  values.insert(values.end(), {out.size(), out.size() - 1});
   const size_t words = header.e_phnum * sizeof(Elf64_Phdr) / 4;
   const size_t size = number % 2 == 0 ? 4 : 8;
   number /= 2;
-  const uint64_t value = values[number % std::size(values)];
-  number /= std::size(values);
+  const uint64_t value = values[number % values.size()];
+  number /= static_cast<unsigned>(values.size());
   const size_t at = header.e_phoff + number % words * 4;
   std::memcpy(out.data() + at, &value, size);
   return out;

@@ -172,22 +172,10 @@ Survivors load_corrupted(std::string (*corrupt)(const std::string&, unsigned),
   init();
   const std::string good = test::read_bytes(plugin("SOUND"));
   const std::string path = folder("corrupted") + "/libsound.so";
-  const auto ends = [&](const std::string& bytes) {
-    ::unlink(path.c_str());
-    std::ofstream(path, std::ios::binary) << bytes;
-    const pid_t child = ::fork();
-    if (child == 0) {
-      ::alarm(20);
-      ::_exit(loads_and_runs(path) ? 0 : 1);
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    return status;
-  };
-  EXPECT_EQ(ends(good), 0);
+  EXPECT_EQ(test::try_apart(path, good, &loads_and_runs), 0);
   Survivors out;
   for (unsigned n = 0; n < count; n += step) {
-    const int status = ends(corrupt(good, n));
+    const int status = test::try_apart(path, corrupt(good, n), &loads_and_runs);
     EXPECT_TRUE(WIFEXITED(status)) << "number " << n << ": " << status;
     ++(status == 0 ? out.loaded : out.refused);
   }

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <random>
 
@@ -157,19 +155,10 @@ class Damage::Change {
     for (size_t k = 0; k < n; ++k) set(i / 8 * 8 + k, char(value >> 8 * k));
   }
   uint64_t number() {
-    const uint64_t values[] = {0,
-                               1,
-                               8,
-                               0xfff,
-                               0x1000,
-                               0x7fffffff,
-                               0xffffffff,
-                               ~uint64_t{0},
-                               uint64_t{1} << 63,
-                               bytes_.size(),
-                               draw_(),
+    const uint64_t others[] = {bytes_.size(), draw_(),
                                below(2 * bytes_.size() + 1)};
-    return values[below(std::size(values))];
+    const size_t n = below(kEdges.size() + std::size(others));
+    return n < kEdges.size() ? kEdges.begin()[n] : others[n - kEdges.size()];
   }
 
   const Part& part_;
@@ -204,15 +193,7 @@ DamageCounts load_damaged(const std::string& library, const std::string& folder,
     std::string part;
     const std::string bytes = damage.make(n, part);
     ++out.parts[part];
-    std::filesystem::remove(path);
-    std::ofstream(path, std::ios::binary) << bytes;
-    const pid_t child = ::fork();
-    if (child == 0) {
-      ::alarm(20);
-      ::_exit(loads_and_runs(path) ? 0 : 1);
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
+    const int status = try_apart(path, bytes, loads_and_runs);
     if (WIFSIGNALED(status)) {
       out.signals.push_back(
           str("number {}: {}: signal {}", n, part, int{WTERMSIG(status)}));
