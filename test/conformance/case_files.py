@@ -74,6 +74,18 @@ def file_texts(file, made=None):
             struct.pack("<Q", len(text)) + text + b"".join(data))
 
 
+def tensors(v):
+    """The VALUEs of tensors in a case, or in a part of one."""
+    if isinstance(v, list):
+        for e in v:
+            yield from tensors(e)
+    elif isinstance(v, dict) and isinstance(v.get("tensor"), str):
+        yield v
+    elif isinstance(v, dict):
+        for e in v.values():
+            yield from tensors(e)
+
+
 class CaseFile:
     """The cases of one overload; storages: key -> (dtype, bytes)."""
 
@@ -119,6 +131,16 @@ class CaseFile:
                  "offset": 0}
         value.update(fields)
         return value
+
+    def take(self, case, source):
+        """Adds a case of `source`, and the storages of its tensors."""
+        keys = {}
+        for t in tensors(case):
+            key = t["tensor"]
+            if key not in keys:
+                keys[key] = self.add_storage(*source.storages[key])
+            t["tensor"] = keys[key]
+        self.cases.append(case)
 
     def case(self, args, returns=None, **fields):
         """Adds a case; `error` among the fields makes it one that fails."""

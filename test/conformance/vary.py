@@ -21,7 +21,7 @@ import random
 import sys
 import time
 
-from case_files import CaseFile
+from case_files import CaseFile, tensors
 
 SECONDS = 20  # of one overload
 # Results are random, or not set.
@@ -190,17 +190,6 @@ def draw(source, folder, seed, count, glob="*"):
             time.sleep(0.01)
 
 
-def tensors(v):
-    if isinstance(v, list):
-        for e in v:
-            yield from tensors(e)
-    elif isinstance(v, dict) and "tensor" in v:
-        yield v
-    elif isinstance(v, dict):
-        for e in v.values():
-            yield from tensors(e)
-
-
 def outcome(case):
     text = case.get("error", "grad" if "grad" in case else "")
     return "".join(c for c in text if not c.isdigit())[:60]
@@ -230,13 +219,7 @@ def fold(folder, source, before, after, count):
             c["id"] = "own-" + hashlib.sha256(text.encode()).hexdigest()[:8]
             if any(c["id"] == other["id"] for other in target.cases):
                 continue
-            keys = {}
-            for t in tensors(c):
-                key = t["tensor"]
-                if key not in keys:
-                    keys[key] = target.add_storage(*file.storages[key])
-                t["tensor"] = keys[key]
-            target.cases.append(c)
+            target.take(c, file)
             added += 1
         target.save(folder)
     print(f"{added} cases added")

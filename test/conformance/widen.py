@@ -23,9 +23,9 @@ import sys
 import time
 import warnings
 
-from case_files import CaseFile, contiguous
+from case_files import CaseFile, contiguous, tensors
 from case_text import case_text
-from vary import LEFT_OUT, tensors
+from vary import LEFT_OUT
 
 WANTED = 5        # kinds of calls that succeed; counts_test asks for 4
 ERRORS = 2        # kinds of calls that fail
@@ -518,15 +518,7 @@ def add(folder, source, report):
                 print(name, case["id"], failed[case["id"]],
                       case.get("error", ""), sep="\t")
         for case in chosen(target, found, failed):
-            keys = {}
-            for t in tensors([case["args"], case["kwargs"],
-                              case.get("returns"), case.get("mutated"),
-                              case.get("grad")]):
-                key = t["tensor"]
-                if key not in keys:
-                    keys[key] = target.add_storage(*found.storages[key])
-                t["tensor"] = keys[key]
-            target.cases.append(case)
+            target.take(case, found)
             added += 1
         target.save(folder)
     print(f"{added} cases added", file=sys.stderr)
