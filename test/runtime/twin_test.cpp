@@ -55,6 +55,17 @@ class Twins : public testing::Test {
 constexpr ScalarType kAll[] = {kBool, kByte, kChar,     kShort, kInt,
                                kLong, kHalf, kBFloat16, kFloat, kDouble};
 
+// Towards less, as Python rounds; the remainder has the sign of the divisor.
+TEST_F(Twins, WholeNumbersAreDivided) {
+  for (const int64_t a : {-7, -6, -1, 0, 1, 6, 7}) {
+    for (const int64_t b : {-3, -2, 0, 2, 3}) {
+      compare("divided", {of(ramp({2})), a, b});
+    }
+  }
+  const Tensor x = result("loaded::divided", {of(ramp({2})), -7, 2});
+  EXPECT_EQ(x.sizes(), IntArrayRef({4, 9}));
+}
+
 TEST_F(Twins, PointwiseOnEveryDtype) {
   for (const ScalarType t : kAll) {
     const Tensor x = ramp({2, 3}, t), y = ramp({3}, t);
