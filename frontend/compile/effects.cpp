@@ -24,10 +24,10 @@ bool is_counted(uintptr_t was, uintptr_t now) {
 
 }  // namespace
 
-Effects::Effects(const Arguments& a, const Outputs* out)
+Effects::Effects(const Arguments& a, const Outputs* out, const Reach& reach)
     : left_out_{{reinterpret_cast<const char*>(out), sizeof *out},
                 {static_cast<const char*>(a.result), a.result_bytes}},
-      reach_(a) {
+      reach_(reach) {
   for (const Tensor& t : a.tensors) {
     if (!t.defined() || !t.device().is_cpu() || !t.storage()) continue;
     left_out_.emplace_back(static_cast<const char*>(t.storage()->data()),
@@ -45,6 +45,7 @@ bool Effects::is_left_out(const char* at) const {
 Effects::Found Effects::found() const {
   Found found;
   for (const Reach::Image& image : reach_.images()) {
+    if (image.level > Reach::kNear) break;
     const auto what = [&] {
       return &image == &reach_.images()[0] ? "the callable itself"
              : image.on_stack              ? "a variable on the stack"

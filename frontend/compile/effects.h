@@ -15,8 +15,9 @@ namespace sy::compiling {
 // runs, and it is right that replays do not.
 class Effects {
  public:
-  // Before the call. `out` is where its results go.
-  Effects(const Arguments& a, const Outputs* out);
+  // Before the call, as `reach`, which must outlive this. `out` is where its
+  // results go.
+  Effects(const Arguments& a, const Outputs* out, const Reach& reach);
 
   struct Found {
     // What it has written, "" if nothing: "a variable on the stack".
@@ -32,7 +33,7 @@ class Effects {
 
   // Results, and elements of arguments.
   std::vector<std::pair<const char*, size_t>> left_out_;
-  const Reach reach_;
+  const Reach& reach_;
 };
 
 }  // namespace sy::compiling

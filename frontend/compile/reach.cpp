@@ -66,12 +66,20 @@ size_t bytes_on_heap(const char* at, size_t before = 0) {
 
 }  // namespace
 
+std::vector<uintptr_t> words_of(const Arguments& a) {
+  std::vector<uintptr_t> words(a.closure_bytes / kWord);
+  if (!words.empty())
+    std::memcpy(words.data(), a.closure, words.size() * kWord);
+  return words;
+}
+
 Reach::Reach(const Arguments& a) {
-  take({a.closure, false, true, a.closure_bytes});
-  for (size_t first = 0, level = 0; level < 2; ++level) {
+  take({a.closure, false, true, a.closure_bytes}, 0);
+  size_t first = 0;
+  for (int level = 1; level <= kFar; ++level) {
     const size_t next = images_.size();
-    for (const Place& p : behind(first)) take(p);
-    if (level == 0) find_tensors();
+    for (const Place& p : behind(first)) take(p, level);
+    if (level == 1) find_tensors();
     first = next;
   }
 }
@@ -148,12 +156,13 @@ std::vector<Reach::Place> Reach::behind(size_t first) const {
   return places;
 }
 
-void Reach::take(const Place& p) {
+void Reach::take(const Place& p, int level) {
   Image image{static_cast<const char*>(p.at),
               p.on_stack,
               p.has_size,
               p.from,
               p.word,
+              level,
               {}};
   image.words.resize(p.bytes / kWord);
   if (image.words.empty() ||

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace sy::compiling {
 
@@ -10,5 +11,16 @@ bool is_on_stack(const void* at, size_t bytes, const void* frame) noexcept;
 
 // Copies memory that may not be there. Returns false then.
 bool read_memory(const void* from, void* to, size_t bytes) noexcept;
+
+// What could be an address of the program's.
+inline bool may_be_pointer(uintptr_t p) noexcept {
+  return p >= 1 << 16 && p < uintptr_t{1} << 47 && p % alignof(int) == 0;
+}
+
+inline bool overlap(const void* a, size_t n, const void* b, size_t m) noexcept {
+  const auto x = reinterpret_cast<uintptr_t>(a),
+             y = reinterpret_cast<uintptr_t>(b);
+  return x < y + m && y < x + n;
+}
 
 }  // namespace sy::compiling

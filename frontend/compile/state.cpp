@@ -296,19 +296,22 @@ bool FunctionState::capture(capture::Engine& engine, const Arguments& a,
                             Outputs* out, const Found& found) {
   std::string why;
   Variants others;
-  bool looks = false, writes = false;
+  bool is_kept = false, looks = false, writes = false;
   {
     const std::lock_guard lock(mutex_);
     why = why_captured(a, found);
     if (found.variant != nullptr) others = related(a);
-    looks = !always_ && !options_.fullgraph;
+    is_kept = !always_;
+    looks = is_kept && !options_.fullgraph;
     writes = !writes_.empty();
   }
   const TraceSpan span("capture",
                        [&] { return str("{}: {}", options_.name, why); });
   auto watch = std::make_unique<Watch>(a, backwards_);
+  std::optional<const Reach> reach;
+  if (is_kept) watch->find_places(a, reach.emplace(a));
   std::optional<const Effects> effects;
-  if (looks && !writes) effects.emplace(a, out);
+  if (looks && !writes) effects.emplace(a, out, *reach);
   Captured c = capture_call(engine, device, options_.backend, looks, a, body,
                             context, out, watch.get());
   if (looks) drop_if_writing(effects ? &*effects : nullptr, &c);

@@ -1,12 +1,11 @@
 #include "frontend/compile/watch.h"
 
 #include <algorithm>
-#include <cstring>
-#include <optional>
 #include <utility>
 
 #include "c10/error.h"
 #include "frontend/compile/compile.h"
+#include "frontend/compile/lists.h"
 #include "frontend/compile/stack.h"
 
 namespace sy::compiling {
@@ -17,90 +16,8 @@ namespace {
 constexpr size_t kWindow = 64;
 // Where tensors that the graph reads are looked for behind that.
 constexpr size_t kReach = 512;
-constexpr size_t kMostElements = 8192;
 // As Window::kRestless, for what is no sign more seldom.
 constexpr int kRestlessRead = 4, kRestlessList = 8;
-
-// Words of the callable: pointers are among them.
-std::vector<uintptr_t> words_of(const Arguments& a) {
-  std::vector<uintptr_t> words(a.closure_bytes / sizeof(uintptr_t));
-  if (!words.empty()) {
-    std::memcpy(words.data(), a.closure, words.size() * sizeof(uintptr_t));
-  }
-  return words;
-}
-
-bool may_be_pointer(uintptr_t p) {
-  return p >= 1 << 16 && p < uintptr_t{1} << 47 && p % alignof(int) == 0;
-}
-
-// The callable itself may lie in the stack, and a variable next to it.
-bool overlap(const void* a, size_t n, const void* b, size_t m) {
-  const auto x = reinterpret_cast<uintptr_t>(a),
-             y = reinterpret_cast<uintptr_t>(b);
-  return x < y + m && y < x + n;
-}
-
-// Whether the memory from `begin` to `limit` is a block that glibc's malloc has
-// given out, as that of a std::vector is. The word in front of a block has its
-// size, with flags in the last bits: 1, the block before is in use; 2, mapped
-// alone. The next block follows.
-enum class Block { kUnknown, kHolds, kOther };
-
-Block glibc_block(uintptr_t begin, uintptr_t limit) {
-  constexpr uintptr_t kFlags = 7, kBeforeInUse = 1, kMapped = 2;
-  constexpr uintptr_t kWord = sizeof(uintptr_t), kUnit = 2 * kWord;
-  const auto is_size = [](uintptr_t word) {
-    const uintptr_t size = word & ~kFlags;
-    return size >= 2 * kUnit && size % kUnit == 0;
-  };
-  const auto read = [](uintptr_t at, uintptr_t* word) {
-    return read_memory(reinterpret_cast<const void*>(at), word, kWord);
-  };
-  uintptr_t own = 0, next = 0;
-  if (begin % kUnit != 0 || !read(begin - kWord, &own) || !is_size(own)) {
-    return Block::kOther;
-  }
-  if ((own & kMapped) != 0) return Block::kUnknown;
-  const uintptr_t bytes = (own & ~kFlags) - kWord;  // that it may hold
-  const bool holds =
-      bytes >= limit - begin && bytes - (limit - begin) <= 2 * kUnit &&
-      read(begin + bytes, &next) && is_size(next) && (next & kBeforeInUse) != 0;
-  return holds ? Block::kHolds : Block::kOther;
-}
-
-Block glibc_block(const std::vector<void*>& v) {
-  const auto begin = reinterpret_cast<uintptr_t>(v.data());
-  return glibc_block(begin, begin + v.capacity() * sizeof(void*));
-}
-
-// Of the blocks of other allocators, nobody knows.
-Block block_at(uintptr_t begin, uintptr_t limit) {
-  static const bool is_glibc = [] {
-    const std::vector<void*> few(5), more(300);
-    return glibc_block(few) == Block::kHolds &&
-           glibc_block(more) == Block::kHolds;
-  }();
-  return is_glibc ? glibc_block(begin, limit) : Block::kUnknown;
-}
-
-// The three pointers of a std::vector, if it is one.
-struct Header {
-  uintptr_t begin, end, limit;
-  size_t elements() const { return (end - begin) / sizeof(void*); }
-};
-
-// What may be one with elements of whole words.
-std::optional<Header> header_at(const void* at, const void* frame) {
-  Header h{};
-  if (!is_on_stack(at, sizeof h, frame)) return std::nullopt;
-  WatchedBytes::take(at, &h, sizeof h);
-  if (!may_be_pointer(h.begin) || h.begin >= h.end || h.end > h.limit ||
-      (h.end - h.begin) % sizeof(void*) != 0 || h.elements() > kMostElements) {
-    return std::nullopt;
-  }
-  return h;
-}
 
 struct Span {
   const char *begin, *end;
@@ -134,6 +51,10 @@ Watch::Watch(const Arguments& a,
     to.kept = weak_intrusive_ptr<StorageImpl>(t.storage());
   }
   watch_references(a);
+}
+
+void Watch::find_places(const Arguments& a, const Reach& reach) {
+  places_ = Places(a, reach);
 }
 
 void Watch::add(intrusive_ptr<Dependence> d) {
@@ -186,54 +107,32 @@ void Watch::watch_places(const Arguments& a) {
         stack_.emplace_back(at + i, sizeof found);
       }
     }
-    watch_lists(at, a, frame);
   }
 }
 
-// Headers of std::vectors from there on. Three words that begin within a header
-// whose memory is known for a block are none, whatever they look like.
-void Watch::watch_lists(const char* at, const Arguments& a, const void* frame) {
-  constexpr size_t kWord = sizeof(void*);
-  size_t after_sure = 0;
-  for (size_t i = 0; i < kReach; i += kWord) {
-    if (!is_on_stack(at + i, kWord, frame)) break;
-    if (i < after_sure || overlap(at + i, 1, a.closure, a.closure_bytes)) {
-      continue;
-    }
-    const std::optional<Header> h = header_at(at + i, frame);
-    if (!h) continue;
-    const Block block = block_at(h->begin, h->limit);
-    if (block == Block::kHolds) {
-      after_sure = i + sizeof(Header);
-      // So are those that end within it.
-      std::erase_if(lists_, [&](const List& l) {
-        return l.header != at + i &&
-               overlap(l.header, sizeof(Header), at + i, sizeof(Header));
-      });
-    }
-    if (block != Block::kOther) watch_list(at + i, h->begin, h->end);
-  }
-}
-
-// Objects on the heap that have tensors of the graph or arguments, and tensors
-// of which only properties may have been asked.
+// Objects on the heap that have tensors of the graph, and tensors of which only
+// properties may have been asked.
 void Watch::watch_objects(const Arguments& a) {
-  const auto is_argument = [&](const void* p) {
-    return std::any_of(a.tensors.begin(), a.tensors.end(),
-                       [&](const Tensor& t) { return t.impl() == p; });
-  };
   const Reach reach(a);
   for (const Reach::Image& image : reach.images()) {
-    if (image.on_stack || image.at == a.closure) continue;
-    const auto* const p = reinterpret_cast<const void*>(image.words[0]);
-    if (image.has_size) {
-      watch_object(reach, image, image.words.size());
-    } else if (is_target(p) || (image.from < 0 && is_argument(p))) {
-      watch_object(reach, image, 1);
+    if (image.on_stack || image.level == 0) continue;
+    if (image.has_size && image.level <= Reach::kNear) {
+      watch_object(reach, image, 0, image.words.size());
+      continue;
+    }
+    // Nobody knows how large it is, or whether the code goes so far.
+    const size_t n = image.has_size ? image.words.size() : 1;
+    for (size_t k = 0; k < n; ++k) {
+      const auto* const p = reinterpret_cast<const void*>(image.words[k]);
+      if (is_target(p)) watch_object(reach, image, k, 1);
     }
   }
   for (TensorImpl* const t : reach.tensors()) {
-    if (is_target(t) || is_argument(t)) continue;
+    const auto is_argument = [&](const Tensor& x) { return x.impl() == t; };
+    if (is_target(t) ||
+        std::any_of(a.tensors.begin(), a.tensors.end(), is_argument)) {
+      continue;
+    }
     targets_.push_back(t);
     watch_view(Tensor(TensorBase(intrusive_ptr<TensorImpl>::retain(t))));
     views_.back().may_go = true;
@@ -241,15 +140,10 @@ void Watch::watch_objects(const Arguments& a) {
 }
 
 void Watch::watch_object(const Reach& reach, const Reach::Image& image,
-                         size_t words) {
+                         size_t first, size_t words) {
   constexpr size_t kWord = sizeof(uintptr_t);
-  Object o{Window(image.at, words * kWord)};
-  if (image.from >= 0) {
-    o.pointer = reach.source(image).at + image.word * kWord;
-    o.on_stack = reach.source(image).on_stack;
-    o.object = image.at;
-  }
-  heap_.push_back(std::move(o));
+  heap_.push_back({Window(image.at + first * kWord, words * kWord),
+                   Path(reach, image, first)});
 }
 
 void Watch::watch_view(const Tensor& t) {
@@ -257,19 +151,20 @@ void Watch::watch_view(const Tensor& t) {
                     TensorGuard(t), t.storage().get(), t.storage_offset()});
 }
 
-// If there are tensors of the program among its elements.
-void Watch::watch_list(const void* header, uintptr_t begin, uintptr_t end) {
-  const auto* const first = reinterpret_cast<const void*>(begin);
-  const size_t n = (end - begin) / sizeof(void*);
-  std::vector<const void*> elements(n);
-  if (!read_memory(first, elements.data(), n * sizeof(void*))) return;
-  std::vector<List::Element> tensors;
-  for (size_t i = 0; i < n; ++i) {
-    if (is_target(elements[i])) tensors.push_back({i, elements[i]});
+// Those that have tensors of the program among their elements.
+void Watch::watch_lists(const Arguments& a) {
+  for (const StackList& l : stack_lists(a)) {
+    const std::vector<const void*> words = l.words();
+    std::vector<List::Element> tensors;
+    for (size_t i = 0; i < words.size(); ++i) {
+      if (is_target(words[i])) tensors.push_back({i, words[i]});
+    }
+    if (tensors.empty()) continue;
+    const auto* const first = reinterpret_cast<const void*>(l.begin);
+    lists_.push_back({l.header, first, reinterpret_cast<const void*>(l.end),
+                      WatchedBytes(first, l.end - l.begin),
+                      std::move(tensors)});
   }
-  if (tensors.empty()) return;
-  lists_.push_back({header, first, reinterpret_cast<const void*>(end),
-                    WatchedBytes(first, end - begin), std::move(tensors)});
 }
 
 void Watch::settle(const Arguments& a, const std::vector<Outer>& outer,
@@ -298,33 +193,18 @@ void Watch::settle(const Arguments& a, const std::vector<Outer>& outer,
     views_.back().seen.push_back(t.use_count() - 2);  // impl and t
   }
   watch_places(a);
+  watch_lists(a);
   watch_objects(a);
   pin(a);
 }
 
-// Arguments that the callable has itself, or refers to, and those that modules
-// and optimizers have which it uses.
+// Arguments that modules and optimizers have which the code uses.
 void Watch::pin(const Arguments& a) {
   for (size_t i = 0; i < arguments_.size(); ++i) {
     const TensorImpl* const impl = a.tensors[i].impl();
     const auto leads = [&](const Read& r) { return r.of->leads_to(impl); };
     if (impl != nullptr && std::any_of(reads_.begin(), reads_.end(), leads)) {
       arguments_[i].pinned = true;
-    }
-  }
-  const void* const frame = __builtin_frame_address(0);
-  for (const uintptr_t word : words_of(a)) {
-    const auto* const at = reinterpret_cast<const void*>(word);
-    if (!may_be_pointer(word)) continue;
-    const void* found = nullptr;
-    if (is_on_stack(at, sizeof found, frame)) {
-      WatchedBytes::take(at, &found, sizeof found);
-    } else if (word % alignof(void*) == 0) {
-      read_memory(at, &found, sizeof found);
-    }
-    for (size_t i = 0; i < arguments_.size(); ++i) {
-      const TensorImpl* const impl = a.tensors[i].impl();
-      if (at == impl || found == impl) arguments_[i].pinned = true;
     }
   }
 }
@@ -347,15 +227,9 @@ bool Watch::differs(std::string_view what) {
 }
 
 bool Watch::Object::holds() {
-  if (pointer != nullptr) {
-    const void* const frame = __builtin_frame_address(0);
-    if (on_stack && !is_on_stack(pointer, sizeof pointer, frame)) return true;
-    const void* now = nullptr;
-    WatchedBytes::take(pointer, &now, sizeof now);
-    moved = now != object;
-    if (moved) return false;
-  }
-  return place.holds();
+  const Path::State state = path.state();
+  moved = state == Path::kMoved;
+  return state == Path::kUnknown || (!moved && place.holds());
 }
 
 std::string_view Watch::List::difference() {
@@ -468,6 +342,9 @@ bool Watch::holds(const Arguments& a) {
              references = references_hold();
   same_state_ = reads && references;
   const bool arguments = arguments_hold(a);
+  if (arguments && SY_UNLIKELY(!places_.hold(a))) {
+    return differs("what the code refers to has another argument");
+  }
   return reads && owners && references && arguments;
 }
 
@@ -507,7 +384,7 @@ void Watch::follow(const Watch& before) {
   for (Object& o : heap_) {
     for (const Object& was : before.heap_) {
       o.place.follow(was.place);
-      if (was.moved && o.pointer == was.pointer) o.moves = was.moves + 1;
+      if (was.moved && o.path.is_same(was.path)) o.moves = was.moves + 1;
     }
   }
   std::erase_if(heap_,
@@ -589,6 +466,7 @@ void Watch::accept(const Arguments& a) {
     }
   }
   std::erase_if(owners_, [](const Owners& o) { return o.seen.size() > kMost; });
+  places_.accept(a);
   difference_.clear();
 }
 

@@ -9,6 +9,8 @@
 #include "c10/capture.h"
 #include "frontend/compile/guards.h"
 #include "frontend/compile/kept.h"
+#include "frontend/compile/path.h"
+#include "frontend/compile/places.h"
 #include "frontend/compile/reach.h"
 #include "frontend/compile/window.h"
 
@@ -36,7 +38,8 @@ struct Sighted {
 //   - captured views, and tensors that no call read: where they lie, what code
 //     can see of them without their elements, that they are still there;
 //   - arguments that lie elsewhere than those of the capture: what was the
-//     argument may have been a tensor that the code captures too.
+//     argument may have been a tensor that the code captures too;
+//   - places that had an argument (Places) and have another tensor now.
 //
 // What has been told and memory count together: evaluating with any rate, and
 // training with rate 0, may be one graph, training with another rate is not.
@@ -50,6 +53,8 @@ class Watch {
 
   const std::shared_ptr<std::atomic<int64_t>> backwards;
 
+  // Also before the call, if a graph is to be kept.
+  void find_places(const Arguments& a, const Reach& reach);
   void add(intrusive_ptr<Dependence> d);
   // After the call: the tensors of the program that the variant keeps, which
   // must outlive this, and all others that calls were given and that are still
@@ -135,13 +140,10 @@ class Watch {
     std::string_view difference();
     void follow(const List& before);
   };
-  // A place in an object on the heap. While `pointer` leads to the object, it
-  // is there; the callable itself has the pointer if that is nullptr.
+  // A place in an object on the heap. While the path leads there, it is there.
   struct Object {
     Window place;
-    const void* pointer = nullptr;
-    bool on_stack = false;  // the pointer
-    const void* object = nullptr;
+    Path path;
     bool moved = false;
     int moves = 0;
     bool holds();
@@ -156,11 +158,10 @@ class Watch {
   void forget_new_views(const Watch& before);
   void watch_places(const Arguments& a);
   void watch_objects(const Arguments& a);
-  void watch_object(const Reach& reach, const Reach::Image& image,
+  void watch_object(const Reach& reach, const Reach::Image& image, size_t first,
                     size_t words);
   void watch_view(const Tensor& t);
-  void watch_lists(const char* at, const Arguments& a, const void* frame);
-  void watch_list(const void* header, uintptr_t begin, uintptr_t end);
+  void watch_lists(const Arguments& a);
   void pin(const Arguments& a);
   bool is_target(const void* p) const;
   bool reads_hold();
@@ -171,6 +172,7 @@ class Watch {
   bool differs(std::string_view what);
 
   std::vector<Argument> arguments_;
+  Places places_;
   std::vector<Read> reads_;
   std::vector<Window> stack_;
   std::vector<Object> heap_;

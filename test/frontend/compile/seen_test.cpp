@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "test/frontend/compile/samples.h"
@@ -103,6 +104,75 @@ TEST(Seen, AnArgumentThatAnOptimizerHas) {
     ASSERT_FALSE(testing::Test::HasFailure()) << "call " << i << "\n"
                                               << f.explain();
   }
+}
+
+// Given for some calls, replaced while it is not, given again: one graph fits
+// each of these tensors as the argument, but no other argument.
+template <class Code>
+void given_at_times(Tensor* place, const Code& code) {
+  auto f = compile(code);
+  std::vector<Tensor> old;
+  for (int i = 0; i < 200; ++i) {
+    const bool given = i % 10 < 3;
+    if (i % 10 == 7)
+      old.push_back(std::exchange(*place, sample({4}, 1000 + i)));
+    const Tensor x = given ? *place : sample({4}, i);
+    expect_same(f(x), code(x));
+    ASSERT_FALSE(testing::Test::HasFailure()) << "call " << i << "\n"
+                                              << f.explain();
+  }
+  EXPECT_GT(f.counters().replays, 60) << f.explain();
+}
+
+TEST(Seen, AnArgumentThatAVariableHas) {
+  Tensor w = sample({4});
+  given_at_times(&w, [&](const Tensor& x) { return x * w; });
+}
+
+TEST(Seen, AnArgumentThatAListHas) {
+  std::vector<Tensor> list{sample({4}), sample({4})};
+  given_at_times(&list[1], [&](const Tensor& x) { return x * list[1]; });
+}
+
+TEST(Seen, AnArgumentThatALongListHas) {
+  std::vector<Tensor> list(600);
+  for (Tensor& t : list) t = sample({4});
+  given_at_times(&list[500], [&](const Tensor& x) { return x * list[500]; });
+}
+
+struct Lists {
+  int64_t more[12] = {};
+  std::vector<Tensor> list{sample({4}), sample({4})};
+};
+
+TEST(Seen, AnArgumentThatAListOfAVariableHas) {
+  Lists w;
+  given_at_times(&w.list[1], [&](const Tensor& x) { return x * w.list[1]; });
+}
+
+TEST(Seen, AnArgumentThatAListOfAnObjectHas) {
+  const auto w = std::make_unique<Lists>();
+  given_at_times(&w->list[1],
+                 [p = w.get()](const Tensor& x) { return x * p->list[1]; });
+}
+
+TEST(Seen, AnArgumentThatAnObjectHas) {
+  const auto w = std::make_unique<Lists>();
+  given_at_times(&w->list[1], [&](const Tensor& x) { return x * w->list[1]; });
+}
+
+// It may be replaced for each call; it is always the one of the object.
+TEST(Seen, AnArgumentThatIsAlwaysAMember) {
+  struct {
+    Tensor batch;
+    Tensor step(const Tensor& x) const { return x * batch.sum(); }
+  } trainer;
+  auto f = compile([&](const Tensor& x) { return trainer.step(x); });
+  for (int i = 0; i < 100; ++i) {
+    trainer.batch = sample({4}, i);
+    expect_same(f(trainer.batch), trainer.step(trainer.batch));
+  }
+  EXPECT_GT(f.counters().replays, 60) << f.explain();
 }
 
 TEST(Seen, WhetherATensorRequiresAGradient) {

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "frontend/compile/reach.h"
+
+namespace sy::compiling {
+
+// The way to a word of what a callable sees: from a variable or an object that
+// it refers to over pointers in memory. The thread that has the stack asks.
+class Path {
+ public:
+  // To a word of an image that is not the callable itself.
+  Path(const Reach& reach, const Reach::Image& image, size_t word);
+  // Over one pointer of the stack to an object.
+  Path(const void* pointer, const void* object, size_t offset);
+
+  enum State : uint8_t {
+    kSame,    // the word is where it was
+    kMoved,   // a pointer leads elsewhere
+    kUnknown  // it begins in a function that has returned, or another thread's
+  };
+  State state() const noexcept;
+  // What the word is now, over the pointers as they are; nullptr if these lead
+  // nowhere. False: kUnknown.
+  bool read(const void** word) const noexcept;
+  // Whether it is the same way, wherever the pointers lead.
+  bool is_same(const Path& other) const noexcept;
+
+ private:
+  // The pointer before leads to it.
+  struct Object {
+    const void* at;
+    size_t offset;  // of the next pointer, or of the word
+  };
+  bool is_known() const noexcept;
+
+  const void* first_;  // pointer; the word itself if there are no objects
+  bool on_stack_;
+  std::vector<Object> objects_;
+};
+
+}  // namespace sy::compiling

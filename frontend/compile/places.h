@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "frontend/compile/path.h"
+
+namespace sy::compiling {
+
+// Where a callable has its arguments beside being given them: a variable that
+// it refers to, an element of a list. A capture cannot tell which of the two
+// the code reads. So its graph fits other arguments only if these are there
+// too.
+class Places {
+ public:
+  Places() = default;
+  // Before the call, as `reach`.
+  Places(const Arguments& a, const Reach& reach);
+
+  // Whether all have the arguments of this call, as they had those of the
+  // capture.
+  bool hold(const Arguments& a) const;
+  // This call, which they do not hold for, has given the same graph: the code
+  // does not read those that differ.
+  void accept(const Arguments& a);
+
+ private:
+  struct Place {
+    std::optional<Path> path;  // otherwise it is in the callable
+    size_t offset = 0;         // there
+    size_t argument = 0;
+    bool has(const Arguments& a) const;
+  };
+  void add(const void* word, const Arguments& a, Place at);
+
+  std::vector<Place> places_;
+};
+
+}  // namespace sy::compiling
