@@ -1,5 +1,6 @@
 #include "tools/sy/arguments.h"
 
+#include <algorithm>
 #include "c10/error.h"
 #include "tools/sy/values.h"
 
@@ -31,6 +32,14 @@ bool takes_tensors(const FunctionSchema& schema) {
 }
 
 }  // namespace
+
+int64_t Arguments::most_elements() const {
+  int64_t most = 1;
+  for (const NamedTensor& t : tensors) {
+    if (t.tensor.defined()) most = std::max(most, t.tensor.numel());
+  }
+  return most;
+}
 
 const NamedTensor* Arguments::find(const std::string& name) const {
   for (const NamedTensor& t : tensors) {

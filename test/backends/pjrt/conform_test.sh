@@ -15,5 +15,5 @@ SWITCHYARD_COMPILE_BACKEND=pjrt
 TF_CPP_MIN_LOG_LEVEL=1
 export SWITCHYARD_LAPACK SWITCHYARD_ONEDNN SWITCHYARD_PLUGINS
 export SWITCHYARD_COMPILE_BACKEND TF_CPP_MIN_LOG_LEVEL
-tools/sy/sy conform --cases "$cases" --trials compiled --jobs 2 --timeout 120 \
+tools/sy/sy conform --cases "$cases" --trials compiled --jobs 2 --timeout 400 \
   --must-pass test/conformance/passing.txt
