@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <limits>
+#include <memory>
 #include <random>
 #include <utility>
 
@@ -18,8 +19,9 @@
 
 // Random steps on a model, compiled and as they are, side by side for 50 calls.
 // Between calls the model is changed at random: modules, modes, options,
-// captured tensors and their sizes, hooks, numbers, what is given as an
-// argument and how many rows it has. Steps branch on elements and on sizes too.
+// captured tensors and their sizes, hooks, numbers, what is given as arguments
+// and how many rows these have. Arguments may be captured tensors, each other,
+// or views of these. Steps branch on elements and on sizes too.
 // Both sides must have the same results, elements, gradients and calls of
 // hooks.
 //
@@ -27,9 +29,8 @@
 // SY_SECONDS a time instead, SY_CHANGES the kinds of changes alone ("3,7").
 //
 // Never varied: devices, threads, and how many columns there are. Nor what
-// other tests hold: numbers in places that nothing can watch (guards_test),
-// tensors that the code only asks for their properties, and a tensor that is
-// replaced while it is the argument too (seen_test).
+// other tests hold: numbers in places that nothing can watch (guards_test), and
+// tensors that the code only asks for their properties (seen_test).
 
 namespace sy::test {
 namespace {
@@ -46,6 +47,8 @@ struct Steps {
   std::vector<Call> body;
   uint32_t ending = 0, optimizer = 0;
   bool described = false;  // by the backend "debug"
+  // Where the model is: in the stack, on the heap, there behind a variable.
+  enum Home : uint32_t { kStack, kHeap, kVariable } home = kStack;
   uint64_t seed = 0;
   std::vector<std::vector<Change>> changes;  // before each call
 };
@@ -94,7 +97,7 @@ class World {
   // Who noted what. Hooks of different tensors run in any order.
   std::vector<std::pair<int, double>> log;
   // Of the next call.
-  int number_type = 0, argument = 0;
+  int number_type = 0, argument = 0, second = 0;
   int64_t rows = kSize;
   // What a step starts from is off by this part of it.
   double shake = 0;
@@ -128,9 +131,9 @@ class World {
   static Tensor fresh() { return randn({kSize, kSize}, like()); }
 
   template <class N>
-  Tensor step(const Tensor& x, N number) {
+  Tensor step(const Tensor& x, const Tensor& z, N number) {
     Tensor y = shake != 0 ? x * (1 + shake) : x;
-    for (const Call& c : p_->body) y = call(c, x, y, number);
+    for (const Call& c : p_->body) y = call(c, x, z, y, number);
     if (p_->ending % 3 == 0) return y;
     const Tensor loss = (y - 0.3).square().mean();
     if (p_->ending % 3 == 1) return loss;
@@ -147,7 +150,8 @@ class World {
     return rows == 1 || rows == y.size(0) ? t : t.narrow(0, 0, 1);
   }
 
-  Tensor call(const Call& c, const Tensor& x, const Tensor& y, auto number) {
+  Tensor call(const Call& c, const Tensor& x, const Tensor& z, const Tensor& y,
+              auto number) {
     const Tensor& t = tensors_[c.a % tensors_.size()];
     switch (c.kind % kCallKinds) {
       case 0: return net_(y);
@@ -182,6 +186,10 @@ class World {
       case 15: return y * double(count_) / 4;
       case 16: return y - double(y.size(0)) / 8;
       case 17: return y.size(0) > 3 ? y * 0.5 : y + 0.5;
+      case 18: return y * 0.5 + fitting(z, y);
+      case 19:
+        if (!z.requires_grad()) Tensor(z).mul_(0.5);
+        return y - z.size(0);
       default:
         // Few programs look, since what looks and trains is not kept.
         if (c.b % 4 != 0) return y.sigmoid();
@@ -190,7 +198,7 @@ class World {
                                                                : y + 0.1;
     }
   }
-  static constexpr uint32_t kCallKinds = 19, kFirstWithoutModules = 5;
+  static constexpr uint32_t kCallKinds = 21, kFirstWithoutModules = 5;
 
   // What a call is given.
   Tensor input(int i) {
@@ -204,9 +212,19 @@ class World {
       default: return randn({rows, kSize}, like());
     }
   }
-
-  // Whether captured tensors are given.
-  bool is_argument() const { return argument % 6 == 1; }
+  // Beside x.
+  Tensor second_input(int i, const Tensor& x) {
+    const Tensor& t = tensors_[size_t(i) % tensors_.size()];
+    switch (second % 7) {
+      case 1: return x;
+      case 2: return x.size(0) == kSize ? x.t() : x;
+      case 3: return t;
+      case 4: return t.narrow(0, 0, 1);
+      case 5: return randn({rows, kSize}, like()).requires_grad_();
+      case 6: return list_[1]->weight;
+      default: return randn({rows, kSize}, like());
+    }
+  }
 
   void change(const Change& c) {
     const NoGradGuard no_grad;
@@ -224,7 +242,6 @@ class World {
         return l->to(kDouble);
       case 4: return std::swap(list_[0], list_[1]);
       case 5:
-        if (argument % 6 == 5) return;
         old_modules_.push_back(net_->first);
         net_->first = net_->replace_module("first", first_linear());
         return net_->first->to(kDouble);
@@ -237,13 +254,10 @@ class World {
       case 9: flag_ = c.a % 2 == 0; return;
       case 10: ++count_; return;
       case 11:
-        if (is_argument()) return;
         keep(t);
         t = dense();
         return;
-      case 12:
-        if (is_argument()) return;
-        return std::swap(t, tensors_[c.b % tensors_.size()]);
+      case 12: return std::swap(t, tensors_[c.b % tensors_.size()]);
       case 13:
         if (!t.requires_grad()) t.t_();
         return;
@@ -262,7 +276,10 @@ class World {
         hooks_.clear();
         module_hooks_.clear();
         return;
-      case 20: argument = int(c.a % 6); return;
+      case 20:
+        argument = int(c.a % 6);
+        second = int(c.b % 7);
+        return;
       case 21: number_type = int(c.a % 7); return;
       case 22:
         if (t.is_leaf() && !t.is_view()) t.requires_grad_(!t.requires_grad());
@@ -399,7 +416,7 @@ Trouble differ(const Tensor& got, const Tensor& want) {
 }
 
 struct Ran {
-  Tensor result, x;
+  Tensor result, x, z;
   std::string threw;
 };
 
@@ -409,21 +426,28 @@ Ran run_call(World& w, int i, F&& f) {
   Ran r;
   manual_seed(1000 + uint64_t(i));
   r.x = w.input(i);
+  r.z = w.second_input(i, r.x);
   try {
     switch (w.number_type) {
-      case 1: r.result = f(r.x, 0.0); break;
-      case 2: r.result = f(r.x, 0); break;
-      case 3: r.result = f(r.x, false); break;
-      case 4: r.result = f(r.x, 0.5); break;
-      case 5: r.result = f(r.x, 2); break;
-      case 6: r.result = f(r.x, true); break;
-      default: r.result = f(r.x, 0.5f); break;
+      case 1: r.result = f(r.x, r.z, 0.0); break;
+      case 2: r.result = f(r.x, r.z, 0); break;
+      case 3: r.result = f(r.x, r.z, false); break;
+      case 4: r.result = f(r.x, r.z, 0.5); break;
+      case 5: r.result = f(r.x, r.z, 2); break;
+      case 6: r.result = f(r.x, r.z, true); break;
+      default: r.result = f(r.x, r.z, 0.5f); break;
     }
     if (r.result.requires_grad() && i % 2 == 0) r.result.sum().backward();
   } catch (const Error& e) {
     r.threw = e.what();
   }
   return r;
+}
+
+auto steps_of(World& w) {
+  return [&w](const Tensor& x, const Tensor& z, auto n) {
+    return w.step(x, z, n);
+  };
 }
 
 // Whether f, which steps in `mine`, agrees with the steps of `other` in all
@@ -444,8 +468,7 @@ Trouble trouble(const Steps& p, World& mine, F&& f, World& other) {
       t.call = i;
       return t.within(str("call {}: ", i));
     };
-    const Ran want = run_call(
-        other, i, [&](const Tensor& x, auto n) { return other.step(x, n); });
+    const Ran want = run_call(other, i, steps_of(other));
     const Ran got = run_call(mine, i, f);
     if (got.threw.empty() != want.threw.empty()) {
       return fail({"threw '" + got.threw + "', not '" + want.threw + "'"});
@@ -456,12 +479,13 @@ Trouble trouble(const Steps& p, World& mine, F&& f, World& other) {
     }
     Trouble why = differ(got.result, want.result);
     if (!why.none()) return fail(why.within("the result: "));
-    why = differ(got.x.detach(), want.x.detach());
-    if (!why.none()) return fail(why.within("the argument: "));
-    if (got.x.is_leaf() && want.threw.empty()) {
-      why = differ(got.x.grad(), want.x.grad());
+    for (const auto& [x, y] :
+         {std::pair(got.x, want.x), std::pair(got.z, want.z)}) {
+      why = differ(x.detach(), y.detach());
+      if (!why.none()) return fail(why.within("an argument: "));
+      if (x.is_leaf() && want.threw.empty()) why = differ(x.grad(), y.grad());
+      if (!why.none()) return fail(why.within("an argument's gradient: "));
     }
-    if (!why.none()) return fail(why.within("the argument's gradient: "));
     const std::vector<Tensor> a = mine.state(), b = other.state();
     for (size_t k = 0; k < b.size(); ++k) {
       why = differ(a[k], b[k]);
@@ -492,11 +516,11 @@ Trouble trouble(const Steps& p, World& mine, F&& f, World& other) {
 }
 
 // Whether the compiled steps agree with the steps as they are.
-Trouble trouble(const Steps& p, CompileCounters* counters) {
-  World mine(p);
+template <class F>
+Trouble trouble(const Steps& p, World& mine, const F& steps,
+                CompileCounters* counters) {
   World other(p);
-  auto f = compile([&mine](const Tensor& x, auto n) { return mine.step(x, n); },
-                   {.backend = p.described ? "debug" : ""});
+  auto f = compile(steps, {.backend = p.described ? "debug" : ""});
   Trouble why = trouble(p, mine, f, other);
   const CompileCounters c = f.counters();
   counters->calls += c.calls;
@@ -505,6 +529,21 @@ Trouble trouble(const Steps& p, CompileCounters* counters) {
   counters->untold += c.untold;
   if (!why.none()) why.what += "\n" + f.explain();
   return why;
+}
+
+Trouble trouble(const Steps& p, CompileCounters* counters) {
+  if (p.home == Steps::kStack) {
+    World mine(p);
+    return trouble(p, mine, steps_of(mine), counters);
+  }
+  auto mine = std::make_unique<World>(p);
+  if (p.home == Steps::kHeap) {
+    return trouble(p, *mine, steps_of(*mine), counters);
+  }
+  const auto steps = [&mine](const Tensor& x, const Tensor& z, auto n) {
+    return mine->step(x, z, n);
+  };
+  return trouble(p, *mine, steps, counters);
 }
 
 // Whether elements of the steps as they are differ as much, by that call, once
@@ -519,10 +558,7 @@ bool is_rounding(const Steps& p, const Trouble& found) {
     World shaken(p);
     World other(p);
     shaken.shake = shake;
-    const auto step = [&](const Tensor& x, auto n) {
-      return shaken.step(x, n);
-    };
-    const Trouble t = trouble(p, shaken, step, other);
+    const Trouble t = trouble(p, shaken, steps_of(shaken), other);
     if (t.none() || !std::isfinite(t.by)) return false;
     return found.by < kSmall ||
            (t.call <= found.call && t.by >= found.by / kAlike);
@@ -551,6 +587,7 @@ Steps random_steps(uint64_t seed) {
   p.ending = number() % 3;
   p.optimizer = number() % 3;
   p.described = number() % 4 == 0;
+  p.home = Steps::Home(number() % 3);
   const int n = 2 + static_cast<int>(number() % 6);
   // One of three programs uses nothing that requires a gradient by itself.
   const uint32_t least = number() % 3 == 0 ? World::kFirstWithoutModules : 0;
@@ -580,8 +617,9 @@ Steps random_steps(uint64_t seed) {
 
 std::string listing_of(const Steps& p) {
   std::string text =
-      str("ending {}, optimizer {}, seed {}{}\n", p.ending % 3, p.optimizer % 3,
-          p.seed, p.described ? ", backend debug" : "");
+      str("ending {}, optimizer {}, seed {}, home {}{}\n", p.ending % 3,
+          p.optimizer % 3, p.seed, uint32_t{p.home},
+          p.described ? ", backend debug" : "");
   for (const Call& c : p.body) {
     text +=
         str("  body {} {} {}\n", c.kind % World::kCallKinds, c.a % 10, c.b % 8);
