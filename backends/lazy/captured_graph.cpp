@@ -210,7 +210,9 @@ std::string CapturedGraph::listing() const {
     text += str("%{} = {}(", i, n.name());
     for (const Operand& o : n.operands) {
       text += str(" {}.{}", names[o.node.get()], o.result);
-      if (o.part) text += " as " + words_of(*o.part);
+      // Memory has the layout of the tensor that was seen first.
+      const bool is_data = o.node->index < 0;
+      if (o.part || is_data) text += " as " + words_of(o.layout());
     }
     for (const program::Uniform& u : n.uniforms) text += " " + words_of(u);
     if (n.kind == Node::kCall) {

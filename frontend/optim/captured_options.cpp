@@ -29,7 +29,8 @@ class GroupReads {
       if constexpr (std::is_same_v<T, double>) {
         if (o.name == std::string_view("lr")) return;
         if (is_input(value)) return inputs_.push_back({value, *value != 0});
-        numbers_.push_back(value);
+        // The step has no place for one that varies and is no input.
+        numbers_.push_back({value, !options_.varies(*value)});
       }
       watched_.push_back({o.name, WatchedBytes(value, sizeof *value)});
     };
@@ -69,6 +70,11 @@ class GroupReads {
     for (const Input& i : inputs_) {
       if ((*i.value != 0) != i.is_not_zero) return "a number that was zero";
     }
+    for (const Constant& c : numbers_) {
+      if (c.may_vary && SY_UNLIKELY(options_.varies(*c.value))) {
+        return "a number that was no input";
+      }
+    }
     return nullptr;
   }
   bool has(const TensorImpl* t) const {
@@ -78,9 +84,10 @@ class GroupReads {
   // Numbers that change are inputs of the next capture.
   void let_vary() {
     for (const Watched& w : watched_) {
-      for (const double* d : numbers_) {
-        if (static_cast<const void*>(d) == w.bytes.at() && !w.bytes.hold()) {
-          options_.vary(*d);
+      for (const Constant& c : numbers_) {
+        if (static_cast<const void*>(c.value) == w.bytes.at() &&
+            !w.bytes.hold()) {
+          options_.vary(*c.value);
         }
       }
     }
@@ -96,11 +103,15 @@ class GroupReads {
     const double* value;
     bool is_not_zero;
   };
+  struct Constant {
+    const double* value;
+    bool may_vary;  // it would be an input then
+  };
   OptimizerOptions& options_;
   const Tensor* const params_;
   const size_t count_;
   std::vector<Watched> watched_;
-  std::vector<const double*> numbers_;  // those of watched_
+  std::vector<Constant> numbers_;  // those of watched_
   std::vector<Input> inputs_;
 };
 

@@ -10,6 +10,7 @@
 #include "c10/capture.h"
 #include "c10/thread_state.h"
 #include "frontend/optim/optimizer_impl.h"
+#include "frontend/optim/unrecorded.h"
 
 namespace sy::optim {
 
@@ -348,11 +349,6 @@ void Optimizer::Impl::take_grads(size_t group, Bucket* b) const {
 // What a captured step reads of tensors must be there before the graph runs,
 // unless an earlier step of the same capture reads them too.
 void Optimizer::Impl::refresh(OptimizerOptions& options) const {
-  struct Unrecorded {
-    Unrecorded() { static_cast<ThreadModes&>(thread_state) = {}; }
-    ~Unrecorded() { static_cast<ThreadModes&>(thread_state) = before; }
-    const ThreadModes before = thread_state;
-  };
   std::optional<Unrecorded> unrecorded;
   if (thread_state.capture != nullptr &&
       thread_state.capture->number() != last_capture) {

@@ -6,6 +6,7 @@
 #include "aten/ops/indexing.h"
 #include "c10/capture.h"
 #include "c10/thread_state.h"
+#include "frontend/optim/unrecorded.h"
 
 namespace sy::optim {
 
@@ -77,15 +78,23 @@ void OptimizerOptions::check(const OptionCheck&) const {}
 void OptimizerOptions::check_parameter(const Tensor&,
                                        const std::string&) const {}
 
+namespace {
+
+// A step that is captured reads it as any tensor of the program.
+Tensor number_of(double number, ScalarType dtype, Device device) {
+  const Unrecorded unrecorded;
+  return full({}, number, TensorOptions(dtype).device(device));
+}
+
+}  // namespace
+
 const Tensor& OptimizerOptions::lr_tensor(Device device, ScalarType dtype) {
   for (const Tensor& t : lr_tensors_) {
     if (t.device() == device && t.scalar_type() == dtype) return t;
   }
   refresh_tensors();
   lr_in_tensors_ = get_lr();
-  lr_tensors_.push_back(
-      full({}, get_lr(), TensorOptions(dtype).device(device)));
-  return lr_tensors_.back();
+  return lr_tensors_.emplace_back(number_of(get_lr(), dtype, device));
 }
 
 void OptimizerOptions::fill_lr_tensors(double lr) {
@@ -116,8 +125,7 @@ const Tensor& OptimizerOptions::number_tensor(const double& number,
   }
   return numbers_
       .emplace_back(
-          NumberTensor{&number, number,
-                       full({}, number, TensorOptions(kDouble).device(device))})
+          NumberTensor{&number, number, number_of(number, kDouble, device)})
       .tensor;
 }
 

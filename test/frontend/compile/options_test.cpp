@@ -73,6 +73,54 @@ TEST(Options, AnOptionBesideOneThatChangesOften) {
   }
 }
 
+// What f has learned of an option may be old when it has the same value again.
+// Nothing here is a difference that no guard sees.
+template <class Options>
+void changing(const std::function<void(Options&, int)>& change) {
+  using namespace optim;
+  Tensor w = sample({4}, 1).requires_grad_();
+  SGD sgd({w}, SGDOptions(0.01));
+  auto f = compile([&](const Tensor& x) {
+    sgd.zero_grad();
+    (x * w).square().sum().backward();
+    sgd.step();
+    return w.detach() * 1;
+  });
+  Tensor v = sample({4}, 1).requires_grad_();
+  SGD other({v}, SGDOptions(0.01));
+  for (int i = 0; i < 80; ++i) {
+    for (SGD* o : {&sgd, &other}) {
+      change(static_cast<Options&>(o->param_groups()[0].options()), i);
+    }
+    const Tensor x = sample({4}, i);
+    other.zero_grad();
+    (x * v).square().sum().backward();
+    other.step();
+    expect_same(f(x), v.detach());
+    ASSERT_EQ(f.counters().untold, 0) << "call " << i << "\n" << f.explain();
+    ASSERT_FALSE(testing::Test::HasFailure()) << "call " << i;
+  }
+  EXPECT_GT(f.counters().replays, 40) << f.explain();
+  EXPECT_EQ(f.counters().breaks, 0) << f.explain();
+}
+
+TEST(Options, ANumberThatWasNoInputYet) {
+  changing<optim::SGDOptions>([](optim::SGDOptions& o, int i) {
+    o.weight_decay(i == 6 ? 0.02 : 0.01);
+  });
+}
+
+TEST(Options, ANumberThatComesAndGoes) {
+  changing<optim::SGDOptions>([](optim::SGDOptions& o, int i) {
+    o.weight_decay(i % 16 < 6 ? 0 : 0.01 * (1 + i % 3));
+  });
+}
+
+TEST(Options, TheLr) {
+  changing<optim::SGDOptions>(
+      [](optim::SGDOptions& o, int i) { o.lr(0.001 * (1 + i % 5)); });
+}
+
 // A rate of 0 and evaluating give one graph, whatever the other is.
 TEST(Options, ModesAndRates) {
   for (unsigned seed = 0; seed < 40; ++seed) {
