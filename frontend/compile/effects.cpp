@@ -1,6 +1,7 @@
 #include "frontend/compile/effects.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "frontend/compile/stack.h"
 
@@ -20,6 +21,22 @@ bool is_counted(uintptr_t was, uintptr_t now) {
     return b == a || b == a + 1;
   };
   return !is_pointer && counts(low, more) && counts(high, above);
+}
+
+// Whether the object is what a std::shared_ptr counts in, by the name of its
+// class: the word before the virtual functions leads to a type_info, whose
+// second word is the name.
+bool counts_owners(const Reach::Image& object) {
+  uintptr_t type = 0, at = 0;
+  char name[32] = {};
+  const auto* const functions = reinterpret_cast<const char*>(object.words[0]);
+  if (!read_memory(functions - kWord, &type, kWord) ||
+      !read_memory(reinterpret_cast<const char*>(type) + kWord, &at, kWord) ||
+      !read_memory(reinterpret_cast<const char*>(at), name, sizeof name)) {
+    return false;
+  }
+  return std::string_view(name, sizeof name).find("_Sp_counted_") !=
+         std::string_view::npos;
 }
 
 }  // namespace
@@ -46,6 +63,8 @@ Effects::Found Effects::found() const {
   Found found;
   for (const Reach::Image& image : reach_.images()) {
     if (image.level > Reach::kNear) break;
+    // Many pointers in objects lead to the end of what is theirs.
+    if (image.level == Reach::kNear && !image.has_size) continue;
     const auto what = [&] {
       return &image == &reach_.images()[0] ? "the callable itself"
              : image.on_stack              ? "a variable on the stack"
@@ -62,6 +81,7 @@ Effects::Found Effects::found() const {
       // What an argument was moved from is empty.
       const bool moved = now[i] == 0 && was >> 32 != 0;
       if (now[i] == was || moved || is_left_out(at)) continue;
+      if (i == 1 && !image.on_stack && counts_owners(image)) continue;
       if (!is_counted(was, now[i])) {
         found.written = what();
         return found;

@@ -133,8 +133,10 @@ std::vector<Reach::Place> Reach::behind(size_t first) const {
     // calls: pointers to blocks that are free.
     const size_t n = image.on_stack ? 1 : image.words.size();
     for (size_t k = 0; k < n; ++k) {
-      // Numbers and flags lie within a word.
-      const uintptr_t word = image.words[k] & ~(kWord - 1);
+      // Numbers and flags that the callable refers to lie within a word. What
+      // is no address in an object may be a flag beside what was there before.
+      const uintptr_t word =
+          i == 0 ? image.words[k] & ~(kWord - 1) : image.words[k];
       const auto* const at = reinterpret_cast<const void*>(word);
       const bool known =
           std::any_of(places.begin(), places.end(),

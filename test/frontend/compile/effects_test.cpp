@@ -199,6 +199,29 @@ TEST(Effects, ACounterOfOneBranch) {
   }
 }
 
+// A graph that is kept shares what its code has used: how many do is no state
+// of the code.
+TEST(Effects, HowManyShareAnObject) {
+  struct Model {
+    nn::Linear first{4, 4}, second{4, 4};
+    std::shared_ptr<Numbers> numbers{new Numbers};
+    Tensor step(const Tensor& x) const {
+      if (x.sum().item<float>() > 0) return first->forward(x) + numbers->count;
+      return second->forward(x);
+    }
+  };
+  const NoGradGuard no_grad;
+  const auto m = std::make_unique<Model>();
+  auto f = compile([p = m.get()](const Tensor& x) { return p->step(x); });
+  std::vector<std::shared_ptr<Numbers>> others;
+  for (int i = 0; i < 200; ++i) {
+    if (i % 7 == 0) others.push_back(m->numbers);
+    const Tensor x = full({4}, i % 2 == 0 ? 1.0 : -1.0);
+    expect_same(f(x), m->step(x));
+  }
+  EXPECT_GE(f.counters().replays, 100) << f.explain();
+}
+
 // Tensors, modules and optimizers are no such state: replays write them.
 TEST(Effects, AStepOfTrainingThatLooks) {
   const auto make = [] {
