@@ -342,6 +342,21 @@ def check_backend_names(files):
                         "aten/backend/engines.h)")
 
 
+def check_faults(files):
+    """Yields (path, line number, problem) for a fault that cannot be put in."""
+    path = "test/frontend/compile/faults.py"
+    if path not in files:
+        return
+    names = {"__file__": os.path.abspath(path), "__name__": "faults"}
+    exec(compile("\n".join(files[path]), path, "exec"), names)
+    for name, fault in names["FAULTS"].items():
+        for changed, old, _ in fault:
+            count = "\n".join(files.get(changed, [])).count(old)
+            if count != 1:
+                yield path, 1, (f"'{name}': {changed} has {count} times "
+                                f"'{old}', not once")
+
+
 def exempt(path):
     return not (path.endswith(TEXT) or path in ("sy", ".ci/run"))
 
@@ -361,7 +376,8 @@ def problems(root):
     for path, lines in files.items():
         for number, problem in check_file(path, lines):
             yield f"{path}:{number}: {problem}"
-    for check in (check_families, check_paths, check_backend_names):
+    for check in (check_families, check_paths, check_backend_names,
+                  check_faults):
         for path, number, problem in check(files):
             yield f"{path}:{number}: {problem}"
 

@@ -33,8 +33,10 @@ FAULTS = {
          "if (false) {")],
     "options of optimizers": [
         ("frontend/optim/captured_options.cpp",
-         "differs_ = reads_[i].difference(groups_[i]);",
-         "static_cast<void>(reads_[i].difference(groups_[i]));")],
+         "differs_ = reads_[i].difference(groups_[i], &differing_);",
+         "static_cast<void>(&differing_);")],
+    "arguments that the code has in another way": [
+        (COMPILE + "watch.cpp", "SY_UNLIKELY(!places_.hold(a))", "false")],
     "sizes and strides of captured tensors": [
         (COMPILE + "variant.cpp", "!o.guard.holds(o.tensor)) {", "false) {"),
         (COMPILE + "watch.cpp", "         guard.holds(t);", "         true;")],
