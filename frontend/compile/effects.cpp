@@ -41,10 +41,10 @@ bool counts_owners(const Reach::Image& object) {
 
 }  // namespace
 
-Effects::Effects(const Arguments& a, const Outputs* out, const Reach& reach)
+Effects::Effects(const Arguments& a, const Outputs* out)
     : left_out_{{reinterpret_cast<const char*>(out), sizeof *out},
                 {static_cast<const char*>(a.result), a.result_bytes}},
-      reach_(reach) {
+      reach_(a) {
   for (const Tensor& t : a.tensors) {
     if (!t.defined() || !t.device().is_cpu() || !t.storage()) continue;
     left_out_.emplace_back(static_cast<const char*>(t.storage()->data()),
@@ -62,9 +62,8 @@ bool Effects::is_left_out(const char* at) const {
 Effects::Found Effects::found() const {
   Found found;
   for (const Reach::Image& image : reach_.images()) {
-    if (image.level > Reach::kNear) break;
     // Many pointers in objects lead to the end of what is theirs.
-    if (image.level == Reach::kNear && !image.has_size) continue;
+    if (image.from >= 0 && !image.has_size) continue;
     const auto what = [&] {
       return &image == &reach_.images()[0] ? "the callable itself"
              : image.on_stack              ? "a variable on the stack"

@@ -15,9 +15,8 @@ namespace sy::compiling {
 // runs, and it is right that replays do not.
 class Effects {
  public:
-  // Before the call, as `reach`, which must outlive this. `out` is where its
-  // results go.
-  Effects(const Arguments& a, const Outputs* out, const Reach& reach);
+  // Before the call. `out` is where its results go.
+  Effects(const Arguments& a, const Outputs* out);
 
   struct Found {
     // What it has written, "" if nothing: "a variable on the stack".
@@ -33,7 +32,7 @@ class Effects {
 
   // Results, and elements of arguments.
   std::vector<std::pair<const char*, size_t>> left_out_;
-  const Reach& reach_;
+  const Reach reach_;
 };
 
 }  // namespace sy::compiling

@@ -50,14 +50,8 @@ Block glibc_block(const std::vector<void*>& v) {
   return glibc_block(begin, begin + v.capacity() * sizeof(void*));
 }
 
-// Of the blocks of other allocators, nobody knows.
 Block block_at(uintptr_t begin, uintptr_t limit) {
-  static const bool is_glibc = [] {
-    const std::vector<void*> few(5), more(300);
-    return glibc_block(few) == Block::kHolds &&
-           glibc_block(more) == Block::kHolds;
-  }();
-  return is_glibc ? glibc_block(begin, limit) : Block::kUnknown;
+  return has_glibc_malloc() ? glibc_block(begin, limit) : Block::kUnknown;
 }
 
 std::optional<StackList> list_at(const char* at, const void* frame) {
@@ -91,6 +85,15 @@ std::vector<StackList> without_parts(const std::vector<StackList>& all) {
 }
 
 }  // namespace
+
+bool has_glibc_malloc() {
+  static const bool is_glibc = [] {
+    const std::vector<void*> few(5), more(300);
+    return glibc_block(few) == Block::kHolds &&
+           glibc_block(more) == Block::kHolds;
+  }();
+  return is_glibc;
+}
 
 std::vector<const void*> StackList::words() const {
   std::vector<const void*> all(size());

@@ -1,6 +1,7 @@
 #include "frontend/compile/path.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "c10/capture.h"
 #include "frontend/compile/stack.h"
@@ -17,19 +18,23 @@ const void* take(const void* at) {
 
 }  // namespace
 
-Path::Path(const Reach& reach, const Reach::Image& image, size_t word) {
-  const Reach::Image* i = &image;
-  for (; i->from >= 0; i = &reach.source(*i)) {
-    objects_.push_back({i->at, word * sizeof(void*)});
-    word = i->word;
+Path::Path(const void* first, std::vector<Object> objects)
+    : first_(first),
+      on_stack_(is_on_stack(first, sizeof first, __builtin_frame_address(0))),
+      objects_(std::move(objects)) {}
+
+Path::Path(const Search& search, const Search::Found& word)
+    : Path(word.at, {}) {
+  for (int i = word.object; i >= 0; i = search.object(i).from) {
+    const Search::Object& o = search.object(i);
+    const auto offset = static_cast<const char*>(first_) - o.at;
+    if (o.pointer == nullptr) break;  // the callable has it
+    objects_.push_back({o.at, static_cast<size_t>(offset)});
+    first_ = o.pointer;
   }
   std::reverse(objects_.begin(), objects_.end());
-  first_ = i->at + word * sizeof(void*);
-  on_stack_ = i->on_stack;
+  on_stack_ = is_on_stack(first_, sizeof first_, __builtin_frame_address(0));
 }
-
-Path::Path(const void* pointer, const void* object, size_t offset)
-    : first_(pointer), on_stack_(true), objects_{{object, offset}} {}
 
 bool Path::is_known() const noexcept {
   return !on_stack_ ||
@@ -47,10 +52,13 @@ bool Path::is_same(const Path& other) const noexcept {
 
 Path::State Path::state() const noexcept {
   if (!is_known()) return kUnknown;
-  const void* at = first_;
-  for (const Object& o : objects_) {
-    if (take(at) != o.at) return kMoved;
-    at = static_cast<const char*>(o.at) + o.offset;
+  const void* pointer = take(first_);
+  for (size_t i = 0; i < objects_.size(); ++i) {
+    const Object& o = objects_[i];
+    if (pointer != o.at) return kMoved;
+    const void* const next = static_cast<const char*>(o.at) + o.offset;
+    const bool is_last = i + 1 == objects_.size();
+    if (!is_last && !read_bytes(next, &pointer, sizeof pointer)) return kMoved;
   }
   return kSame;
 }
@@ -58,13 +66,9 @@ Path::State Path::state() const noexcept {
 bool Path::read(const void** word) const noexcept {
   if (!is_known()) return false;
   *word = take(first_);
-  bool same = true;  // so far
   for (const Object& o : objects_) {
-    same = same && *word == o.at;
     const void* const at = static_cast<const char*>(*word) + o.offset;
-    if (same) {
-      *word = take(at);
-    } else if (*word == nullptr || !read_memory(at, word, sizeof *word)) {
+    if (*word == nullptr || !read_bytes(at, word, sizeof *word)) {
       *word = nullptr;
       break;
     }

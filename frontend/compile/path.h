@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "frontend/compile/reach.h"
+#include "frontend/compile/search.h"
 
 namespace sy::compiling {
 
@@ -11,10 +11,14 @@ namespace sy::compiling {
 // it refers to over pointers in memory. The thread that has the stack asks.
 class Path {
  public:
-  // To a word of an image that is not the callable itself.
-  Path(const Reach& reach, const Reach::Image& image, size_t word);
-  // Over one pointer of the stack to an object.
-  Path(const void* pointer, const void* object, size_t offset);
+  // The pointer before leads to it.
+  struct Object {
+    const void* at;
+    size_t offset;  // of the next pointer, or of the word
+  };
+  // `first`: a pointer that is there as long as the code, or the word itself.
+  Path(const void* first, std::vector<Object> objects);
+  Path(const Search& search, const Search::Found& word);
 
   enum State : uint8_t {
     kSame,    // the word is where it was
@@ -29,14 +33,9 @@ class Path {
   bool is_same(const Path& other) const noexcept;
 
  private:
-  // The pointer before leads to it.
-  struct Object {
-    const void* at;
-    size_t offset;  // of the next pointer, or of the word
-  };
   bool is_known() const noexcept;
 
-  const void* first_;  // pointer; the word itself if there are no objects
+  const void* first_;
   bool on_stack_;
   std::vector<Object> objects_;
 };

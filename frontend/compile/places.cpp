@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "frontend/compile/lists.h"
+#include "frontend/compile/reach.h"
 
 namespace sy::compiling {
 
@@ -17,30 +19,32 @@ bool is_argument(const void* word, const Arguments& a) {
 
 }  // namespace
 
-Places::Places(const Arguments& a, const Reach& reach) {
-  if (a.tensors.empty()) return;
-  for (const Reach::Image& image : reach.images()) {
-    const bool is_callable = &image == &reach.images()[0];
-    for (size_t k = 0; k < image.words.size(); ++k) {
-      const auto* const word = reinterpret_cast<const void*>(image.words[k]);
-      if (!is_argument(word, a)) continue;
-      Place at{std::nullopt, k * sizeof word};
-      if (!is_callable) at.path.emplace(reach, image, k);
-      add(word, a, at);
-    }
+Places::Places(const Arguments& a, const void* code) {
+  const std::vector<uintptr_t> words = words_of(a);
+  for (size_t k = 0; k < words.size(); ++k) {
+    const auto* const word = reinterpret_cast<const void*>(words[k]);
+    add(word, a, {std::nullopt, k * sizeof word});
   }
+  std::vector<const void*> tensors;
+  for (const Tensor& t : a.tensors) {
+    if (t.defined()) tensors.push_back(t.impl());
+  }
+  const Search search(std::move(tensors), a, code);
+  for (const Search::Found& f : search.found()) {
+    add(f.tensor, a, {Path(search, f)});
+  }
+  // Those that are too long for a search.
   for (const StackList& l : stack_lists(a)) {
-    const std::vector<const void*> words = l.words();
-    for (size_t k = 0; k < words.size(); ++k) {
-      if (!is_argument(words[k], a)) continue;
-      add(words[k], a,
-          {Path(l.header, reinterpret_cast<const void*>(l.begin),
-                k * sizeof words[k])});
+    const std::vector<const void*> elements = l.words();
+    const auto* const first = reinterpret_cast<const void*>(l.begin);
+    for (size_t k = 0; k < elements.size(); ++k) {
+      add(elements[k], a, {Path(l.header, {{first, k * sizeof first}})});
     }
   }
 }
 
 void Places::add(const void* word, const Arguments& a, Place at) {
+  if (!is_argument(word, a)) return;
   for (at.argument = 0; at.argument < a.tensors.size(); ++at.argument) {
     if (a.tensors[at.argument].impl() == word) places_.push_back(at);
   }

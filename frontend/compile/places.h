@@ -15,8 +15,8 @@ namespace sy::compiling {
 class Places {
  public:
   Places() = default;
-  // Before the call, as `reach`.
-  Places(const Arguments& a, const Reach& reach);
+  // Before the call. `code` is a function of the library that has the callable.
+  Places(const Arguments& a, const void* code);
 
   // Whether all have the arguments of this call, as they had those of the
   // capture.

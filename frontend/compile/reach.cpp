@@ -74,12 +74,11 @@ std::vector<uintptr_t> words_of(const Arguments& a) {
 }
 
 Reach::Reach(const Arguments& a) {
-  take({a.closure, false, true, a.closure_bytes}, 0);
-  size_t first = 0;
-  for (int level = 1; level <= kFar; ++level) {
+  take({a.closure, false, true, a.closure_bytes});
+  for (size_t first = 0, level = 0; level < 2; ++level) {
     const size_t next = images_.size();
-    for (const Place& p : behind(first)) take(p, level);
-    if (level == 1) find_tensors();
+    for (const Place& p : behind(first)) take(p);
+    if (level == 0) find_tensors();
     first = next;
   }
 }
@@ -158,13 +157,12 @@ std::vector<Reach::Place> Reach::behind(size_t first) const {
   return places;
 }
 
-void Reach::take(const Place& p, int level) {
+void Reach::take(const Place& p) {
   Image image{static_cast<const char*>(p.at),
               p.on_stack,
               p.has_size,
               p.from,
               p.word,
-              level,
               {}};
   image.words.resize(p.bytes / kWord);
   if (image.words.empty() ||

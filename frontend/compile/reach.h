@@ -12,8 +12,8 @@ namespace sy::compiling {
 std::vector<uintptr_t> words_of(const Arguments& a);
 
 // What a callable sees beside its arguments: itself, the variables and objects
-// that it refers to, and what these point to, two or three pointers away.
-// Global variables are not among it. Objects whose class has its virtual
+// that it refers to, and what these point to. Global variables, and what lies
+// three pointers away, are not among it. Objects whose class has its virtual
 // functions in this library (tensors, storages, optimizers, modules) are left
 // out.
 class Reach {
@@ -28,16 +28,12 @@ class Reach {
     // what it refers to.
     int from;
     size_t word;
-    int level;  // pointers between it and the callable
     std::vector<uintptr_t> words;
   };
 
-  // How many pointers away it looks, and what is as good as certain to be the
-  // code's own.
-  static constexpr int kFar = 3, kNear = 2;
+  // The first image is the callable.
   explicit Reach(const Arguments& a);
 
-  // The first one is the callable; those that are further away are behind.
   const std::vector<Image>& images() const { return images_; }
   // The image that has the pointer to this one. `i.from` is not -1.
   const Image& source(const Image& i) const {
@@ -56,7 +52,7 @@ class Reach {
     size_t word = 0;
   };
 
-  void take(const Place& p, int level);
+  void take(const Place& p);
   void find_tensors();
   // Places that the words of images point to, from the image `first` on.
   std::vector<Place> behind(size_t first) const;

@@ -5,6 +5,10 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstdio>
+#include <cstring>
+
+#include "c10/capture.h"
 
 namespace sy::compiling {
 
@@ -27,7 +31,32 @@ struct Stack {
   }
 };
 
+// Of the memory that the program's break ends; UINTPTR_MAX if there is none.
+uintptr_t heap_begin() noexcept {
+  unsigned long begin = 0;
+  char line[512];
+  std::FILE* const maps = std::fopen("/proc/self/maps", "re");
+  while (maps != nullptr && std::fgets(line, sizeof line, maps) != nullptr) {
+    if (std::strstr(line, "[heap]") == nullptr) continue;
+    std::sscanf(line, "%lx", &begin);
+    break;
+  }
+  if (maps != nullptr) std::fclose(maps);
+  return begin == 0 ? UINTPTR_MAX : uintptr_t{begin};
+}
+
 }  // namespace
+
+MainHeap main_heap() noexcept {
+  static const uintptr_t begin = heap_begin();
+  return {begin, reinterpret_cast<uintptr_t>(sbrk(0))};
+}
+
+bool read_bytes(const void* from, void* to, size_t bytes) noexcept {
+  if (!main_heap().has(from, bytes)) return read_memory(from, to, bytes);
+  WatchedBytes::take(from, to, bytes);
+  return true;
+}
 
 bool is_on_stack(const void* at, size_t bytes, const void* frame) noexcept {
   static thread_local const Stack stack;

@@ -308,14 +308,14 @@ bool FunctionState::capture(capture::Engine& engine, const Arguments& a,
   const TraceSpan span("capture",
                        [&] { return str("{}: {}", options_.name, why); });
   auto watch = std::make_unique<Watch>(a, backwards_);
-  std::optional<const Reach> reach;
-  if (is_kept) watch->find_places(a, reach.emplace(a));
+  const auto* const code = reinterpret_cast<const void*>(body);
+  if (is_kept) watch->find_places(a, code);
   std::optional<const Effects> effects;
-  if (looks && !writes) effects.emplace(a, out, *reach);
+  if (looks && !writes) effects.emplace(a, out);
   Captured c = capture_call(engine, device, options_.backend, looks, a, body,
                             context, out, watch.get());
   if (looks) drop_if_writing(effects ? &*effects : nullptr, &c);
-  if (c.variant != nullptr) watch->settle(a, c.variant->outer, c.sighted);
+  if (c.variant != nullptr) watch->settle(a, code, c.variant->outer, c.sighted);
   std::string broken;
   {
     const std::lock_guard lock(mutex_);

@@ -25,6 +25,11 @@ namespace sy::compiling {
 class FunctionState {
  public:
   explicit FunctionState(CompileOptions options);
+  // Virtual, so that searches of the program's memory (search.h) know its
+  // class.
+  virtual ~FunctionState() = default;
+  FunctionState(const FunctionState&) = delete;
+  FunctionState& operator=(const FunctionState&) = delete;
 
   // What becomes of a call.
   struct Found {

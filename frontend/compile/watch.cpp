@@ -6,6 +6,7 @@
 #include "c10/error.h"
 #include "frontend/compile/compile.h"
 #include "frontend/compile/lists.h"
+#include "frontend/compile/reach.h"
 #include "frontend/compile/stack.h"
 
 namespace sy::compiling {
@@ -53,8 +54,8 @@ Watch::Watch(const Arguments& a,
   watch_references(a);
 }
 
-void Watch::find_places(const Arguments& a, const Reach& reach) {
-  places_ = Places(a, reach);
+void Watch::find_places(const Arguments& a, const void* code) {
+  places_ = Places(a, code);
 }
 
 void Watch::add(intrusive_ptr<Dependence> d) {
@@ -110,22 +111,23 @@ void Watch::watch_places(const Arguments& a) {
   }
 }
 
-// Objects on the heap that have tensors of the graph, and tensors of which only
-// properties may have been asked.
+// Objects on the heap, and tensors of which only properties may have been
+// asked.
 void Watch::watch_objects(const Arguments& a) {
   const Reach reach(a);
   for (const Reach::Image& image : reach.images()) {
-    if (image.on_stack || image.level == 0) continue;
-    if (image.has_size && image.level <= Reach::kNear) {
-      watch_object(reach, image, 0, image.words.size());
-      continue;
+    if (image.on_stack || image.at == a.closure) continue;
+    const bool begins_with_tensor =
+        is_target(reinterpret_cast<const void*>(image.words[0]));
+    if (!image.has_size && !begins_with_tensor) continue;
+    const size_t words = image.has_size ? image.words.size() : 1;
+    Path path(image.at, {});
+    if (image.from >= 0) {
+      path = Path(reach.source(image).at + image.word * sizeof(uintptr_t),
+                  {{image.at, 0}});
     }
-    // Nobody knows how large it is, or whether the code goes so far.
-    const size_t n = image.has_size ? image.words.size() : 1;
-    for (size_t k = 0; k < n; ++k) {
-      const auto* const p = reinterpret_cast<const void*>(image.words[k]);
-      if (is_target(p)) watch_object(reach, image, k, 1);
-    }
+    heap_.push_back(
+        {Window(image.at, words * sizeof(uintptr_t)), std::move(path)});
   }
   for (TensorImpl* const t : reach.tensors()) {
     const auto is_argument = [&](const Tensor& x) { return x.impl() == t; };
@@ -137,13 +139,6 @@ void Watch::watch_objects(const Arguments& a) {
     watch_view(Tensor(TensorBase(intrusive_ptr<TensorImpl>::retain(t))));
     views_.back().may_go = true;
   }
-}
-
-void Watch::watch_object(const Reach& reach, const Reach::Image& image,
-                         size_t first, size_t words) {
-  constexpr size_t kWord = sizeof(uintptr_t);
-  heap_.push_back({Window(image.at + first * kWord, words * kWord),
-                   Path(reach, image, first)});
 }
 
 void Watch::watch_view(const Tensor& t) {
@@ -167,7 +162,8 @@ void Watch::watch_lists(const Arguments& a) {
   }
 }
 
-void Watch::settle(const Arguments& a, const std::vector<Outer>& outer,
+void Watch::settle(const Arguments& a, const void* code,
+                   const std::vector<Outer>& outer,
                    const std::vector<Sighted>& others) {
   for (const Outer& o : outer) {
     targets_.push_back(o.tensor.impl());
@@ -194,6 +190,7 @@ void Watch::settle(const Arguments& a, const std::vector<Outer>& outer,
   }
   watch_places(a);
   watch_lists(a);
+  links_ = Links(Search(targets_, a, code));
   watch_objects(a);
   pin(a);
 }
@@ -284,6 +281,9 @@ bool Watch::references_hold() {
   }
   for (Object& o : heap_) {
     if (SY_LIKELY(o.holds())) continue;
+    same = differs("an object that the code refers to differs");
+  }
+  if (SY_UNLIKELY(!links_.hold())) {
     same = differs("an object that the code refers to differs");
   }
   for (List& l : lists_) {
@@ -389,6 +389,7 @@ void Watch::follow(const Watch& before) {
   }
   std::erase_if(heap_,
                 [](const Object& o) { return o.moves >= Window::kRestless; });
+  links_.follow(before.links_);
   for (List& l : lists_) {
     for (const List& was : before.lists_) {
       if (was.header == l.header) l.follow(was);
@@ -431,6 +432,7 @@ void Watch::rest() {
     o.place.rest();
     o.moves = 0;
   }
+  links_.rest();
   for (List& l : lists_) {
     l.changes = 0;
     for (List::Element& e : l.tensors) e.changes = 0;

@@ -9,9 +9,9 @@
 #include "c10/capture.h"
 #include "frontend/compile/guards.h"
 #include "frontend/compile/kept.h"
+#include "frontend/compile/links.h"
 #include "frontend/compile/path.h"
 #include "frontend/compile/places.h"
-#include "frontend/compile/reach.h"
 #include "frontend/compile/window.h"
 
 namespace sy::compiling {
@@ -53,13 +53,15 @@ class Watch {
 
   const std::shared_ptr<std::atomic<int64_t>> backwards;
 
-  // Also before the call, if a graph is to be kept.
-  void find_places(const Arguments& a, const Reach& reach);
+  // Also before the call, if a graph is to be kept. `code` is a function of the
+  // library that has the callable.
+  void find_places(const Arguments& a, const void* code);
   void add(intrusive_ptr<Dependence> d);
   // After the call: the tensors of the program that the variant keeps, which
   // must outlive this, and all others that calls were given and that are still
   // there.
-  void settle(const Arguments& a, const std::vector<Outer>& outer,
+  void settle(const Arguments& a, const void* code,
+              const std::vector<Outer>& outer,
               const std::vector<Sighted>& others);
 
   bool holds(const Arguments& a);
@@ -158,8 +160,6 @@ class Watch {
   void forget_new_views(const Watch& before);
   void watch_places(const Arguments& a);
   void watch_objects(const Arguments& a);
-  void watch_object(const Reach& reach, const Reach::Image& image, size_t first,
-                    size_t words);
   void watch_view(const Tensor& t);
   void watch_lists(const Arguments& a);
   void pin(const Arguments& a);
@@ -176,6 +176,7 @@ class Watch {
   std::vector<Read> reads_;
   std::vector<Window> stack_;
   std::vector<Object> heap_;
+  Links links_;
   std::vector<List> lists_;
   std::vector<Owners> owners_;
   std::vector<View> views_;

@@ -23,6 +23,9 @@ struct ParamState {
 };
 
 struct Optimizer::Impl {
+  // Virtual, so that searches for a program's tensors know the class.
+  virtual ~Impl() = default;
+
   // A bucket with what belongs to its parameters.
   struct Members {
     Bucket bucket;

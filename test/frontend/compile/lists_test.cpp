@@ -19,6 +19,7 @@ namespace sy {
 namespace {
 
 using test::expect_same;
+using test::kKnowsBlocks;
 using test::sample;
 
 struct World {
@@ -46,6 +47,7 @@ std::vector<std::vector<Tensor>> three_neighbours() {
 // The end of one vector and the beginning of the next are beside each other, as
 // the first two words of a vector are.
 TEST(Lists, WordsOfTwoVectorsAreNoThird) {
+  if (!kKnowsBlocks) GTEST_SKIP() << "malloc is not glibc's";
   auto memory = three_neighbours();
   ASSERT_EQ(memory.size(), 3u);
   World w;
@@ -71,6 +73,7 @@ TEST(Lists, WordsOfTwoVectorsAreNoThird) {
 
 // A vector has all of its block, and begins where that does.
 TEST(Lists, PointersIntoABlockAreNone) {
+  if (!kKnowsBlocks) GTEST_SKIP() << "malloc is not glibc's";
   std::vector<const void*> block(200);
   struct {
     const void** begin;

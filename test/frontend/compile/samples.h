@@ -7,6 +7,13 @@
 
 namespace sy::test {
 
+// Whether sizes stand in front of blocks of malloc, as glibc has it.
+#ifdef __SANITIZE_ADDRESS__
+inline constexpr bool kKnowsBlocks = false;
+#else
+inline constexpr bool kKnowsBlocks = true;
+#endif
+
 inline Tensor sample(IntArrayRef sizes, double first = 0) {
   int64_t n = 1;
   for (const int64_t s : sizes) n *= s;

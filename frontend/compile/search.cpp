@@ -1,0 +1,249 @@
+#include "frontend/compile/search.h"
+
+#include <link.h>
+
+#include <algorithm>
+#include <deque>
+#include <iterator>
+#include <unordered_set>
+#include <utility>
+
+#include "c10/capture.h"
+#include "c10/pool.h"
+#include "frontend/compile/lists.h"
+#include "frontend/compile/reach.h"
+#include "frontend/compile/stack.h"
+
+namespace sy::compiling {
+
+namespace {
+
+constexpr size_t kWord = sizeof(uintptr_t);
+// In bytes, of variables of the stack and of an object.
+constexpr size_t kMostOnStack = 512, kMostInObject = 4096;
+constexpr size_t kVariable = 32;
+constexpr size_t kUnknownSize = 512;  // of an object; it may be smaller
+// Objects behind a word of the callable or a variable, behind one beside, and
+// in all.
+constexpr size_t kMostNear = 256, kMostBeside = 16, kMostObjects = 1024;
+constexpr int kMostElsewhere = 16, kMostUnknown = 64;
+// Larger libraries keep their global variables to themselves.
+constexpr size_t kMostGlobal = 1 << 20;
+
+struct Range {
+  uintptr_t begin = 0, end = 0;
+  bool has(uintptr_t at) const { return at >= begin && at < end; }
+};
+
+// What is loaded, in the order of addresses, and of the library that has `code`
+// the parts that may be written.
+struct Libraries {
+  uintptr_t code;
+  std::vector<Range> all{}, written{};
+
+  explicit Libraries(const void* code)
+      : code(reinterpret_cast<uintptr_t>(code)) {
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, size_t, void* to) {
+          static_cast<Libraries*>(to)->add(*info);
+          return 0;
+        },
+        this);
+    std::sort(all.begin(), all.end(),
+              [](Range x, Range y) { return x.begin < y.begin; });
+  }
+
+  // The one that has an address; nullptr if none has.
+  const Range* find(uintptr_t at) const {
+    const auto next = std::upper_bound(
+        all.begin(), all.end(), at,
+        [](uintptr_t x, const Range& r) { return x < r.begin; });
+    return next != all.begin() && std::prev(next)->has(at) ? &*std::prev(next)
+                                                           : nullptr;
+  }
+
+ private:
+  void add(const dl_phdr_info& info) {
+    Range whole{UINTPTR_MAX, 0}, constant;  // once it has been relocated
+    std::vector<Range> parts;
+    for (int i = 0; i < info.dlpi_phnum; ++i) {
+      const ElfW(Phdr)& p = info.dlpi_phdr[i];
+      const uintptr_t begin = info.dlpi_addr + p.p_vaddr;
+      const Range part{begin, begin + p.p_memsz};
+      if (p.p_type == PT_GNU_RELRO) constant = part;
+      if (p.p_type != PT_LOAD) continue;
+      whole.begin = std::min(whole.begin, part.begin);
+      whole.end = std::max(whole.end, part.end);
+      if ((p.p_flags & PF_W) != 0) parts.push_back(part);
+    }
+    all.push_back(whole);
+    if (!whole.has(code)) return;
+    for (Range& r : parts) {
+      if (constant.has(r.begin)) r.begin = std::min(constant.end, r.end);
+    }
+    written = std::move(parts);
+  }
+};
+
+}  // namespace
+
+class Search::Finder {
+ public:
+  Finder(std::vector<const void*> tensors, const void* code, Search* to)
+      : tensors_(std::move(tensors)), to_(*to), libraries_(code) {
+    std::sort(tensors_.begin(), tensors_.end());
+    own_ = libraries_.find(reinterpret_cast<uintptr_t>(&main_heap));
+  }
+
+  void run(const Arguments& a) {
+    const std::vector<uintptr_t> words = words_of(a);
+    for (const uintptr_t word : words) {
+      most_ = to_.objects_.size() + kMostNear;
+      follow(word, nullptr, -1);
+      look_in_all();
+    }
+    // What lies behind a variable may be another one's.
+    for (const uintptr_t word : words) {
+      look_at_variables(word, 0, kVariable, kMostNear, a);
+    }
+    look_at_globals();
+    for (const uintptr_t word : words) {
+      look_at_variables(word, kVariable, kMostOnStack, kMostBeside, a);
+    }
+  }
+
+ private:
+  // Those from there on: words from the first to the last byte, and up to
+  // `most` objects behind each.
+  void look_at_variables(uintptr_t from, size_t first, size_t last, size_t most,
+                         const Arguments& a) {
+    if (!may_be_pointer(from)) return;
+    const auto* const at = reinterpret_cast<const char*>(from & ~(kWord - 1));
+    for (size_t i = first; i < last; i += kWord) {
+      if (!is_on_stack(at + i, kWord, __builtin_frame_address(0))) break;
+      if (overlap(at + i, kWord, a.closure, a.closure_bytes)) continue;
+      most_ = to_.objects_.size() + most;
+      uintptr_t word;
+      WatchedBytes::take(at + i, &word, kWord);
+      look_at(at + i, word, -1);
+      look_in_all();
+    }
+  }
+
+  void look_at_globals() {
+    if (is_own(libraries_.code)) return;
+    for (const Range& r : libraries_.written) {
+      if (r.end - r.begin > kMostGlobal) continue;
+      for (uintptr_t at = (r.begin + kWord - 1) & ~(kWord - 1);
+           at + kWord <= r.end; at += kWord) {
+        const void* word;
+        const auto* const p = reinterpret_cast<const void*>(at);
+        WatchedBytes::take(p, &word, kWord);
+        if (is_wanted(word)) to_.found_.push_back({p, word, -1});
+      }
+    }
+  }
+
+  bool is_wanted(const void* word) const {
+    return std::binary_search(tensors_.begin(), tensors_.end(), word);
+  }
+
+  void look_at(const void* at, uintptr_t word, int object) {
+    const auto* const p = reinterpret_cast<const void*>(word);
+    if (is_wanted(p)) {
+      to_.found_.push_back({at, p, object});
+    } else {
+      follow(word, at, object);
+    }
+  }
+
+  void look_in_all() {
+    while (!next_.empty()) {
+      const int i = next_.front();
+      next_.pop_front();
+      look_in(i);
+    }
+  }
+
+  void look_in(int i) {
+    const Search::Object o = to_.objects_[static_cast<size_t>(i)];
+    const size_t n = std::min(sizes_[static_cast<size_t>(i)], kMostInObject);
+    std::vector<uintptr_t> words(n / kWord);
+    while (!read_bytes(o.at, words.data(), words.size() * kWord)) {
+      words.resize(words.size() / 2);
+      if (words.empty()) return;
+    }
+    if (is_own(words[0])) return;
+    for (size_t k = 0; k < words.size(); ++k) {
+      look_at(o.at + k * kWord, words[k], i);
+    }
+  }
+
+  // Of this library, or of its class.
+  bool is_own(uintptr_t at) const { return own_ != nullptr && own_->has(at); }
+
+  void follow(uintptr_t word, const void* pointer, int from) {
+    const bool may_be = word >= uintptr_t{1} << 32 &&
+                        word < uintptr_t{1} << 47 && word % 16 == 0;
+    const auto* const at = reinterpret_cast<const char*>(word);
+    if (!may_be || to_.objects_.size() >= std::min(most_, kMostObjects)) return;
+    if (!main_heap().has(at, kWord)) {
+      // It costs a call of the system.
+      if (elsewhere_ >= most_elsewhere_ || is_pool_memory(at) ||
+          libraries_.find(word) != nullptr ||
+          is_on_stack(at, kWord, __builtin_frame_address(0))) {
+        return;
+      }
+      ++elsewhere_;
+    }
+    if (is_pool_memory(at) || known_.count(word) != 0) return;
+    const size_t size = block_at(at);
+    if (size < kWord) return;
+    known_.insert(word);
+    to_.objects_.push_back({at, pointer, from});
+    sizes_.push_back(size);
+    const auto i = static_cast<int>(sizes_.size()) - 1;
+    // Nodes of a container are of one size, and hang together.
+    if (from >= 0 && sizes_[static_cast<size_t>(from)] == size) {
+      next_.push_front(i);
+    } else {
+      next_.push_back(i);
+    }
+  }
+
+  // The bytes from there to the end of the block, if glibc has given out one
+  // that begins there, or with a control block of std::make_shared.
+  static size_t block_at(const char* at) {
+    if (!has_glibc_malloc()) return kUnknownSize;
+    constexpr uintptr_t kFlags = 7;
+    for (const size_t before : {size_t{0}, 2 * kWord}) {
+      uintptr_t header;
+      if (!read_bytes(at - before - kWord, &header, kWord)) return 0;
+      const size_t size = header & ~kFlags;
+      if (size % 16 == 0 && size >= 32 && size <= 1 << 20 &&
+          size > before + kWord) {
+        return size - before - kWord;
+      }
+    }
+    return 0;
+  }
+
+  std::vector<const void*> tensors_;
+  Search& to_;
+  const Libraries libraries_;
+  const Range* own_ = nullptr;
+  std::vector<size_t> sizes_;  // of the objects
+  std::deque<int> next_;       // objects
+  size_t most_ = 0;            // objects, those of before included
+  std::unordered_set<uintptr_t> known_;
+  int elsewhere_ = 0;
+  const int most_elsewhere_ =
+      has_glibc_malloc() ? kMostElsewhere : kMostUnknown;
+};
+
+Search::Search(std::vector<const void*> tensors, const Arguments& a,
+               const void* code) {
+  if (!tensors.empty()) Finder(std::move(tensors), code, this).run(a);
+}
+
+}  // namespace sy::compiling

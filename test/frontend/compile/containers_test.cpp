@@ -1,0 +1,209 @@
+#include <gtest/gtest.h>
+#include <sy/compile.h>
+#include <sy/sy.h>
+
+#include <array>
+#include <deque>
+#include <functional>
+
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "test/frontend/compile/samples.h"
+
+// A tensor in a container of the program is replaced while others keep the old
+// one, which has as many owners as before. Varied: the container, where it is,
+// which element, when. Never: the dtype, the size of the containers, the
+// thread.
+
+namespace sy {
+
+namespace {
+
+using test::expect_same;
+using test::kKnowsBlocks;
+using test::sample;
+
+// `code(x)` reads the tensor of the handle `at()` leads to.
+template <class Code, class At>
+void replaced(const Code& code, const At& at) {
+  for (const int when : {3, 6, 20}) {
+    auto f = compile(code);
+    std::vector<Tensor> kept;
+    for (int i = 0; i < 40; ++i) {
+      if (i == when) {
+        Tensor next = sample({4}, 100 + i);
+        std::swap(at(), next);
+        kept.push_back(std::move(next));
+      }
+      const Tensor x = sample({4}, i);
+      expect_same(f(x), code(x));
+      ASSERT_FALSE(testing::Test::HasFailure())
+          << "replaced before call " << when << ", call " << i << "\n"
+          << f.explain();
+    }
+    EXPECT_GT(f.counters().replays, 0) << f.explain();
+    EXPECT_EQ(f.counters().untold, 0) << f.explain();
+  }
+}
+
+// In a variable of the stack, in one on the heap, there behind a variable.
+template <class Container, class At>
+void replaced_in(const std::function<Container()>& make, const At& at) {
+  if (!kKnowsBlocks) GTEST_SKIP() << "malloc is not glibc's";
+  Container c = make();
+  replaced([&c, at](const Tensor& x) { return x * at(c); },
+           [&]() -> Tensor& { return at(c); });
+  const auto heap = std::make_unique<Container>(make());
+  replaced([p = heap.get(), at](const Tensor& x) { return x * at(*p); },
+           [&]() -> Tensor& { return at(*heap); });
+  replaced([&heap, at](const Tensor& x) { return x * at(*heap); },
+           [&]() -> Tensor& { return at(*heap); });
+  struct {
+    double numbers[12] = {};
+    Container c;
+  } w;
+  w.c = make();
+  replaced([&w, at](const Tensor& x) { return x * at(w.c); },
+           [&]() -> Tensor& { return at(w.c); });
+  const auto shared = std::make_shared<Container>(make());
+  replaced([shared, at](const Tensor& x) { return x * at(*shared); },
+           [&]() -> Tensor& { return at(*shared); });
+}
+
+TEST(Containers, Vector) {
+  using C = std::vector<Tensor>;
+  replaced_in<C>(
+      [] {
+        return C{sample({4}, 1), sample({4}, 2)};
+      },
+      [](C& c) -> Tensor& { return c[1]; });
+}
+
+TEST(Containers, Array) {
+  using C = std::array<Tensor, 3>;
+  replaced_in<C>(
+      [] {
+        return C{sample({4}, 1), sample({4}, 2), sample({4}, 3)};
+      },
+      [](C& c) -> Tensor& { return c[2]; });
+}
+
+TEST(Containers, Optional) {
+  using C = std::optional<Tensor>;
+  replaced_in<C>([] { return C(sample({4}, 1)); },
+                 [](C& c) -> Tensor& { return *c; });
+}
+
+TEST(Containers, Map) {
+  using C = std::map<std::string, Tensor>;
+  for (const char* name : {"a", "d", "g"}) {
+    replaced_in<C>(
+        [] {
+          C c;
+          for (const char* n : {"a", "b", "c", "d", "e", "f", "g"}) {
+            c[n] = sample({4}, n[0]);
+          }
+          return c;
+        },
+        [name](C& c) -> Tensor& { return c.at(name); });
+  }
+}
+
+TEST(Containers, UnorderedMap) {
+  using C = std::unordered_map<std::string, Tensor>;
+  for (const char* name : {"a", "d", "g"}) {
+    replaced_in<C>(
+        [] {
+          C c;
+          for (const char* n : {"a", "b", "c", "d", "e", "f", "g"}) {
+            c[n] = sample({4}, n[0]);
+          }
+          return c;
+        },
+        [name](C& c) -> Tensor& { return c.at(name); });
+  }
+}
+
+TEST(Containers, Deque) {
+  using C = std::deque<Tensor>;
+  replaced_in<C>(
+      [] {
+        return C{sample({4}, 1), sample({4}, 2)};
+      },
+      [](C& c) -> Tensor& { return c[1]; });
+}
+
+TEST(Containers, List) {
+  using C = std::list<Tensor>;
+  replaced_in<C>(
+      [] {
+        return C{sample({4}, 1), sample({4}, 2), sample({4}, 3)};
+      },
+      [](C& c) -> Tensor& { return *std::next(c.begin()); });
+}
+
+TEST(Containers, VectorOfVectors) {
+  using C = std::vector<std::vector<Tensor>>;
+  replaced_in<C>(
+      [] {
+        return C{{sample({4}, 1)}, {sample({4}, 2), sample({4}, 3)}};
+      },
+      [](C& c) -> Tensor& { return c[1][1]; });
+}
+
+struct Layer {
+  std::string name = "a layer with a name that lies on the heap";
+  Tensor weight = sample({4}, 1), bias = sample({4}, 2);
+};
+
+TEST(Containers, VectorOfObjects) {
+  using C = std::vector<Layer>;
+  replaced_in<C>([] { return C(3); },
+                 [](C& c) -> Tensor& { return c[2].bias; });
+}
+
+TEST(Containers, VectorOfPointers) {
+  using C = std::vector<std::shared_ptr<Layer>>;
+  replaced_in<C>(
+      [] {
+        C c;
+        for (int i = 0; i < 3; ++i) c.push_back(std::make_shared<Layer>());
+        return c;
+      },
+      [](C& c) -> Tensor& { return c[2]->bias; });
+}
+
+TEST(Containers, MapOfPairs) {
+  using C = std::map<int, std::pair<Tensor, Tensor>>;
+  replaced_in<C>(
+      [] {
+        C c;
+        for (int i = 0; i < 3; ++i) c[i] = {sample({4}, i), sample({4}, i + 5)};
+        return c;
+      },
+      [](C& c) -> Tensor& { return c.at(1).second; });
+}
+
+Tensor of_the_program = sample({4}, 7);
+
+TEST(Containers, AGlobalVariable) {
+  replaced([](const Tensor& x) { return x * of_the_program; },
+           []() -> Tensor& { return of_the_program; });
+}
+
+TEST(Containers, AStaticVariable) {
+  static Tensor own = sample({4}, 7);
+  replaced([](const Tensor& x) { return x * own; },
+           []() -> Tensor& { return own; });
+}
+
+}  // namespace
+
+}  // namespace sy
