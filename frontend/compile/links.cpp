@@ -101,10 +101,9 @@ void Links::follow(const Links& before) {
     }
     if (l.is_tensor) {
       const auto found = lost.find(l.at);
-      if (found != lost.end() && found->second == l.was) {
-        is_new[i] = true;
-        lost.erase(found);
-      }
+      const bool is_lost = found != lost.end() && found->second == l.was;
+      is_new[i] = (is_new[i] || is_lost) && !is_restless[i];
+      if (is_new[i] && is_lost) lost.erase(found);
       continue;
     }
     const auto found = moved.find(l.at);
@@ -114,7 +113,7 @@ void Links::follow(const Links& before) {
     is_restless[i] = is_restless[i] || l.changes >= kMostChanges;
   }
   for (size_t i = 0; i < links_.size(); ++i) {
-    is_new[i] = is_new[i] && links_[i].is_tensor && !is_restless[i];
+    is_new[i] = is_new[i] && links_[i].is_tensor;
   }
   std::vector<Link> left;
   old.move_to(&left, std::move(stays));
