@@ -51,7 +51,8 @@ void Links::look_at(Link* l, const void* frame,
     return;
   }
   const void* now = nullptr;
-  if (l->is_variable || heap.has(l->at, sizeof now)) {
+  // What a pointer leads to is there.
+  if (l->is_variable || l->from >= 0 || heap.has(l->at, sizeof now)) {
     WatchedBytes::take(l->at, &now, sizeof now);
   } else if (!read_memory(l->at, &now, sizeof now)) {
     now = nullptr;

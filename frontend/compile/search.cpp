@@ -26,7 +26,7 @@ constexpr size_t kUnknownSize = 512;  // of an object; it may be smaller
 // Objects behind a word of the callable or a variable, behind one beside, and
 // in all.
 constexpr size_t kMostNear = 256, kMostBeside = 16, kMostObjects = 1024;
-constexpr int kMostElsewhere = 16, kMostUnknown = 64;
+constexpr int kMostElsewhere = 64;
 // Larger libraries keep their global variables to themselves.
 constexpr size_t kMostGlobal = 1 << 20;
 
@@ -189,7 +189,7 @@ class Search::Finder {
     if (!may_be || to_.objects_.size() >= std::min(most_, kMostObjects)) return;
     if (!main_heap().has(at, kWord)) {
       // It costs a call of the system.
-      if (elsewhere_ >= most_elsewhere_ || is_pool_memory(at) ||
+      if (elsewhere_ >= kMostElsewhere || is_pool_memory(at) ||
           libraries_.find(word) != nullptr ||
           is_on_stack(at, kWord, __builtin_frame_address(0))) {
         return;
@@ -237,8 +237,6 @@ class Search::Finder {
   size_t most_ = 0;            // objects, those of before included
   std::unordered_set<uintptr_t> known_;
   int elsewhere_ = 0;
-  const int most_elsewhere_ =
-      has_glibc_malloc() ? kMostElsewhere : kMostUnknown;
 };
 
 Search::Search(std::vector<const void*> tensors, const Arguments& a,

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -19,8 +20,8 @@
 
 // A tensor in a container of the program is replaced while others keep the old
 // one, which has as many owners as before. Varied: the container, where it is,
-// which element, when. Never: the dtype, the size of the containers, the
-// thread.
+// which element, when, the thread. Never: the dtype, the size of the
+// containers.
 
 namespace sy {
 
@@ -200,6 +201,26 @@ TEST(Containers, MapOfPairs) {
         return c;
       },
       [](C& c) -> Tensor& { return c.at(1).second; });
+}
+
+// Its blocks lie elsewhere than those of the first thread.
+TEST(Containers, OfAThread) {
+  std::thread([] {
+    using Map = std::map<int, Tensor>;
+    replaced_in<Map>(
+        [] {
+          Map c;
+          for (int i = 0; i < 7; ++i) c[i] = sample({4}, i);
+          return c;
+        },
+        [](Map& c) -> Tensor& { return c.at(5); });
+    using Vector = std::vector<std::vector<Tensor>>;
+    replaced_in<Vector>(
+        [] {
+          return Vector{{sample({4}, 1), sample({4}, 2)}};
+        },
+        [](Vector& c) -> Tensor& { return c[0][1]; });
+  }).join();
 }
 
 Tensor of_the_program = sample({4}, 7);
