@@ -1,6 +1,7 @@
 #include "frontend/compile/lists.h"
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 
 #include "c10/capture.h"
@@ -87,12 +88,18 @@ std::vector<StackList> without_parts(const std::vector<StackList>& all) {
 }  // namespace
 
 bool has_glibc_malloc() {
-  static const bool is_glibc = [] {
+  // As in main_heap().
+  enum Answer { kUnknown, kYes, kNo };
+  static constinit std::atomic<Answer> known{kUnknown};
+  Answer answer = known.load(std::memory_order_relaxed);
+  if (answer == kUnknown) {
     const std::vector<void*> few(5), more(300);
-    return glibc_block(few) == Block::kHolds &&
-           glibc_block(more) == Block::kHolds;
-  }();
-  return is_glibc;
+    const bool is_glibc =
+        glibc_block(few) == Block::kHolds && glibc_block(more) == Block::kHolds;
+    answer = is_glibc ? kYes : kNo;
+    known.store(answer, std::memory_order_relaxed);
+  }
+  return answer == kYes;
 }
 
 std::vector<const void*> StackList::words() const {

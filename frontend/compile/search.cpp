@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "c10/capture.h"
+#include "c10/fork.h"
 #include "c10/pool.h"
 #include "frontend/compile/lists.h"
 #include "frontend/compile/reach.h"
@@ -43,6 +44,7 @@ struct Libraries {
 
   explicit Libraries(const void* code)
       : code(reinterpret_cast<uintptr_t>(code)) {
+    const ForkSection section;  // the dynamic linker has a lock
     dl_iterate_phdr(
         [](dl_phdr_info* info, size_t, void* to) {
           static_cast<Libraries*>(to)->add(*info);

@@ -4,11 +4,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 
 #include "c10/capture.h"
+#include "c10/macros.h"
 
 namespace sy::compiling {
 
@@ -48,7 +50,14 @@ uintptr_t heap_begin() noexcept {
 }  // namespace
 
 MainHeap main_heap() noexcept {
-  static const uintptr_t begin = heap_begin();
+  // No static of a function: its lock might be held by a thread that a child of
+  // fork does not have.
+  static constinit std::atomic<uintptr_t> known{0};
+  uintptr_t begin = known.load(std::memory_order_relaxed);
+  if (SY_UNLIKELY(begin == 0)) {
+    begin = heap_begin();
+    known.store(begin, std::memory_order_relaxed);
+  }
   return {begin, reinterpret_cast<uintptr_t>(sbrk(0))};
 }
 
