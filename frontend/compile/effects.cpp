@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "frontend/compile/stack.h"
+#include "frontend/compile/heap.h"
 
 namespace sy::compiling {
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "c10/capture.h"
+#include "frontend/compile/heap.h"
 #include "frontend/compile/stack.h"
 
 namespace sy::compiling {
@@ -80,8 +81,7 @@ void Links::follow(const Links& before) {
   old.hold();
   std::vector<bool> stays(old.links_.size());
   std::unordered_map<const void*, int> moved;  // pointers, and how often
-  // Words on a way that has changed, which may not be the only one. They are
-  // looked at without it if no other is found.
+  // Words on a way that has changed, which may not be the only one.
   std::unordered_map<const void*, const void*> lost;
   for (size_t i = 0; i < stays.size(); ++i) {
     const Link &now = old.links_[i], &was = before.links_[i];
@@ -104,7 +104,6 @@ void Links::follow(const Links& before) {
       const auto found = lost.find(l.at);
       const bool is_lost = found != lost.end() && found->second == l.was;
       is_new[i] = (is_new[i] || is_lost) && !is_restless[i];
-      if (is_new[i] && is_lost) lost.erase(found);
       continue;
     }
     const auto found = moved.find(l.at);
@@ -119,9 +118,6 @@ void Links::follow(const Links& before) {
   std::vector<Link> left;
   old.move_to(&left, std::move(stays));
   move_to(&left, std::move(is_new));
-  for (const auto& [at, was] : lost) {
-    left.push_back({at, was, -1, false, false, true});
-  }
   links_ = std::move(left);
 }
 

@@ -1,10 +1,10 @@
 #include "frontend/compile/lists.h"
 
 #include <algorithm>
-#include <atomic>
 #include <optional>
 
 #include "c10/capture.h"
+#include "frontend/compile/heap.h"
 #include "frontend/compile/reach.h"
 #include "frontend/compile/stack.h"
 
@@ -16,44 +16,6 @@ constexpr size_t kWord = sizeof(void*);
 constexpr size_t kHeader = 3 * kWord;
 constexpr size_t kReach = 512;
 constexpr size_t kMostElements = 8192;
-
-// Whether the memory from `begin` to `limit` is a block that glibc's malloc has
-// given out, as that of a std::vector is. The word in front of a block has its
-// size, with flags in the last bits: 1, the block before is in use; 2, mapped
-// alone, as those are that are larger than what is looked at. The next block
-// follows.
-enum class Block { kUnknown, kHolds, kOther };
-
-Block glibc_block(uintptr_t begin, uintptr_t limit) {
-  constexpr uintptr_t kFlags = 7, kBeforeInUse = 1, kMapped = 2;
-  constexpr uintptr_t kWord = sizeof(uintptr_t), kUnit = 2 * kWord;
-  const auto is_size = [](uintptr_t word) {
-    const uintptr_t size = word & ~kFlags;
-    return size >= 2 * kUnit && size % kUnit == 0;
-  };
-  const auto read = [](uintptr_t at, uintptr_t* word) {
-    return read_memory(reinterpret_cast<const void*>(at), word, kWord);
-  };
-  uintptr_t own = 0, next = 0;
-  if (begin % kUnit != 0 || !read(begin - kWord, &own) || !is_size(own)) {
-    return Block::kOther;
-  }
-  if ((own & kMapped) != 0) return Block::kOther;
-  const uintptr_t bytes = (own & ~kFlags) - kWord;  // that it may hold
-  const bool holds =
-      bytes >= limit - begin && bytes - (limit - begin) <= 2 * kUnit &&
-      read(begin + bytes, &next) && is_size(next) && (next & kBeforeInUse) != 0;
-  return holds ? Block::kHolds : Block::kOther;
-}
-
-Block glibc_block(const std::vector<void*>& v) {
-  const auto begin = reinterpret_cast<uintptr_t>(v.data());
-  return glibc_block(begin, begin + v.capacity() * sizeof(void*));
-}
-
-Block block_at(uintptr_t begin, uintptr_t limit) {
-  return has_glibc_malloc() ? glibc_block(begin, limit) : Block::kUnknown;
-}
 
 std::optional<StackList> list_at(const char* at, const void* frame) {
   if (!is_on_stack(at, kHeader, frame)) return std::nullopt;
@@ -87,25 +49,10 @@ std::vector<StackList> without_parts(const std::vector<StackList>& all) {
 
 }  // namespace
 
-bool has_glibc_malloc() {
-  // As in main_heap().
-  enum Answer { kUnknown, kYes, kNo };
-  static constinit std::atomic<Answer> known{kUnknown};
-  Answer answer = known.load(std::memory_order_relaxed);
-  if (answer == kUnknown) {
-    const std::vector<void*> few(5), more(300);
-    const bool is_glibc =
-        glibc_block(few) == Block::kHolds && glibc_block(more) == Block::kHolds;
-    answer = is_glibc ? kYes : kNo;
-    known.store(answer, std::memory_order_relaxed);
-  }
-  return answer == kYes;
-}
-
 std::vector<const void*> StackList::words() const {
   std::vector<const void*> all(size());
-  if (!read_memory(reinterpret_cast<const void*>(begin), all.data(),
-                   all.size() * kWord)) {
+  if (!read_bytes(reinterpret_cast<const void*>(begin), all.data(),
+                  all.size() * kWord)) {
     all.clear();
   }
   return all;

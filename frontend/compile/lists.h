@@ -8,10 +8,6 @@
 
 namespace sy::compiling {
 
-// Whether sizes stand in front of blocks. Of the blocks of other allocators
-// nobody knows.
-bool has_glibc_malloc();
-
 // What may be a std::vector in the stack, with elements of whole words: three
 // words like its pointers.
 struct StackList {

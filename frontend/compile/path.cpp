@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "c10/capture.h"
+#include "frontend/compile/heap.h"
 #include "frontend/compile/stack.h"
 
 namespace sy::compiling {

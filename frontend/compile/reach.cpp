@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "c10/pool.h"
+#include "frontend/compile/heap.h"
 #include "frontend/compile/stack.h"
 
 namespace sy::compiling {
@@ -18,6 +19,7 @@ constexpr size_t kMost = 512;
 // Where no size is known.
 constexpr size_t kLeast = 64;
 constexpr size_t kMostPlaces = 64;
+constexpr size_t kMostBlock = 1 << 16;  // larger ones are none
 
 bool may_be_address(uintptr_t word) {
   return word >= uintptr_t{1} << 32 && word < uintptr_t{1} << 47 &&
@@ -49,19 +51,6 @@ bool is_tensor(const void* at) {
   return offset > 0 && offset < static_cast<std::ptrdiff_t>(sizeof *t) &&
          sizes.size() <= 8 && t->use_count() - 1 < kMostOwners &&
          t->weak_use_count() - 1 < kMostOwners;
-}
-
-// The bytes from `at` to the end of its block, if glibc's header before it
-// looks like one; else 0. `before` it lies a control block of make_shared.
-size_t bytes_on_heap(const char* at, size_t before = 0) {
-  uintptr_t header;
-  if (!read_memory(at - before - sizeof header, &header, sizeof header)) {
-    return 0;
-  }
-  const size_t block = header & ~uintptr_t{7};
-  const bool good = block % 16 == 0 && block >= 32 && block <= 1 << 16 &&
-                    block > before + kWord;
-  return good ? block - before - kWord : 0;
 }
 
 }  // namespace
@@ -110,12 +99,10 @@ bool Reach::has(const void* at) const {
 }
 
 Reach::Place Reach::place_at(const void* at) {
-  constexpr size_t kControl = 16;
   const void* const frame = __builtin_frame_address(0);
   if (!is_on_stack(at, kWord, frame)) {
     const auto* const first = static_cast<const char*>(at);
-    size_t bytes = bytes_on_heap(first);
-    if (bytes == 0) bytes = bytes_on_heap(first, kControl);
+    const size_t bytes = object_on_heap(first, kMostBlock);
     return {at, false, bytes != 0,
             bytes == 0 ? kLeast : std::min(bytes, kMost)};
   }
@@ -142,7 +129,8 @@ std::vector<Reach::Place> Reach::behind(size_t first) const {
                       [&](const Place& p) { return p.at == at; });
       // Code and global variables belong to a library.
       const bool is_block =
-          !image.on_stack || bytes_on_heap(static_cast<const char*>(at)) != 0;
+          !image.on_stack ||
+          bytes_on_heap(static_cast<const char*>(at), kMostBlock) != 0;
       if (known || !may_be_address(word) || !is_block || has(at) ||
           module_of(at) != nullptr || is_pool_memory(at)) {
         continue;

@@ -3,15 +3,18 @@
 #include <link.h>
 
 #include <algorithm>
+#include <cstring>
 #include <deque>
 #include <iterator>
-#include <unordered_set>
+#include <memory>
+#include <unordered_map>
 #include <utility>
 
+#include "aten/backend/capture.h"
 #include "c10/capture.h"
 #include "c10/fork.h"
 #include "c10/pool.h"
-#include "frontend/compile/lists.h"
+#include "frontend/compile/heap.h"
 #include "frontend/compile/reach.h"
 #include "frontend/compile/stack.h"
 
@@ -23,11 +26,16 @@ constexpr size_t kWord = sizeof(uintptr_t);
 // In bytes, of variables of the stack and of an object.
 constexpr size_t kMostOnStack = 512, kMostInObject = 4096;
 constexpr size_t kVariable = 32;
+constexpr size_t kAlignment = 16;     // of blocks
 constexpr size_t kUnknownSize = 512;  // of an object; it may be smaller
-// Objects behind a word of the callable or a variable, behind one beside, and
-// in all.
-constexpr size_t kMostNear = 256, kMostBeside = 16, kMostObjects = 1024;
+// Objects behind a word, and behind all such words: of the callable and its
+// variables, and of what lies beside these.
+struct Budget {
+  size_t each, all;
+};
+constexpr Budget kNear{128, 1024}, kBeside{16, 1024};
 constexpr int kMostElsewhere = 64;
+constexpr size_t kMostBlock = 1 << 20;  // larger ones are none
 // Larger libraries keep their global variables to themselves.
 constexpr size_t kMostGlobal = 1 << 20;
 
@@ -95,36 +103,43 @@ class Search::Finder {
       : tensors_(std::move(tensors)), to_(*to), libraries_(code) {
     std::sort(tensors_.begin(), tensors_.end());
     own_ = libraries_.find(reinterpret_cast<uintptr_t>(&main_heap));
+    if (const capture::Engine* const engine = capture::engine()) {
+      uintptr_t functions;
+      std::memcpy(&functions, static_cast<const void*>(engine), kWord);
+      engine_ = libraries_.find(functions);
+    }
   }
 
   void run(const Arguments& a) {
     const std::vector<uintptr_t> words = words_of(a);
+    size_t end = kNear.all;
     for (const uintptr_t word : words) {
-      most_ = to_.objects_.size() + kMostNear;
+      most_ = std::min(to_.objects_.size() + kNear.each, end);
       follow(word, nullptr, -1);
       look_in_all();
     }
     // What lies behind a variable may be another one's.
     for (const uintptr_t word : words) {
-      look_at_variables(word, 0, kVariable, kMostNear, a);
+      look_at_variables(word, 0, kVariable, kNear.each, end, a);
     }
     look_at_globals();
+    end = to_.objects_.size() + kBeside.all;
     for (const uintptr_t word : words) {
-      look_at_variables(word, kVariable, kMostOnStack, kMostBeside, a);
+      look_at_variables(word, kVariable, kMostOnStack, kBeside.each, end, a);
     }
   }
 
  private:
   // Those from there on: words from the first to the last byte, and up to
-  // `most` objects behind each.
+  // `most` objects behind each, `end` in all.
   void look_at_variables(uintptr_t from, size_t first, size_t last, size_t most,
-                         const Arguments& a) {
+                         size_t end, const Arguments& a) {
     if (!may_be_pointer(from)) return;
     const auto* const at = reinterpret_cast<const char*>(from & ~(kWord - 1));
     for (size_t i = first; i < last; i += kWord) {
       if (!is_on_stack(at + i, kWord, __builtin_frame_address(0))) break;
       if (overlap(at + i, kWord, a.closure, a.closure_bytes)) continue;
-      most_ = to_.objects_.size() + most;
+      most_ = std::min(to_.objects_.size() + most, end);
       uintptr_t word;
       WatchedBytes::take(at + i, &word, kWord);
       look_at(at + i, word, -1);
@@ -179,32 +194,48 @@ class Search::Finder {
     for (size_t k = 0; k < words.size(); ++k) {
       look_at(o.at + k * kWord, words[k], i);
     }
+    is_cut_[static_cast<size_t>(i)] = is_over();
   }
 
-  // Of this library, or of its class.
-  bool is_own(uintptr_t at) const { return own_ != nullptr && own_->has(at); }
+  bool is_over() const { return to_.objects_.size() >= most_; }
+
+  // glibc's malloc has parts of this size for threads, which begin at multiples
+  // of it.
+  static uintptr_t arena_of(uintptr_t at) { return at / (64 << 20); }
+
+  // Of this library or of the one that captures: there lie the virtual
+  // functions of their classes, too.
+  bool is_own(uintptr_t at) const {
+    return (own_ != nullptr && own_->has(at)) ||
+           (engine_ != nullptr && engine_->has(at));
+  }
 
   void follow(uintptr_t word, const void* pointer, int from) {
     const bool may_be = word >= uintptr_t{1} << 32 &&
-                        word < uintptr_t{1} << 47 && word % 16 == 0;
+                        word < uintptr_t{1} << 47 && word % kWord == 0;
     const auto* const at = reinterpret_cast<const char*>(word);
-    if (!may_be || to_.objects_.size() >= std::min(most_, kMostObjects)) return;
-    if (!main_heap().has(at, kWord)) {
+    if (!may_be || is_over() || is_pool_memory(at)) return;
+    if (const auto known = known_.find(word); known != known_.end()) {
+      const int i = known->second;
+      // Behind the word before, it was one too many.
+      if (is_cut_[static_cast<size_t>(i)]) next_.push_back(i);
+      is_cut_[static_cast<size_t>(i)] = false;
+      return;
+    }
+    if (!main_heap().has(at, kWord) && arena_of(word) != arena_) {
       // It costs a call of the system.
-      if (elsewhere_ >= kMostElsewhere || is_pool_memory(at) ||
-          libraries_.find(word) != nullptr ||
-          is_on_stack(at, kWord, __builtin_frame_address(0))) {
+      if (elsewhere_ >= kMostElsewhere || libraries_.find(word) != nullptr ||
+          is_stack_memory(at)) {
         return;
       }
       ++elsewhere_;
     }
-    if (is_pool_memory(at) || known_.count(word) != 0) return;
-    const size_t size = block_at(at);
-    if (size < kWord) return;
-    known_.insert(word);
-    to_.objects_.push_back({at, pointer, from});
-    sizes_.push_back(size);
-    const auto i = static_cast<int>(sizes_.size()) - 1;
+    size_t size = kUnknownSize;
+    if (has_glibc_malloc()) {
+      size = word % kAlignment == 0 ? object_on_heap(at, kMostBlock) : 0;
+    }
+    if (size < kWord) return look_within(at, pointer, from);
+    const int i = add(at, size, pointer, from);
     // Nodes of a container are of one size, and hang together.
     if (from >= 0 && sizes_[static_cast<size_t>(from)] == size) {
       next_.push_front(i);
@@ -213,32 +244,35 @@ class Search::Finder {
     }
   }
 
-  // The bytes from there to the end of the block, if glibc has given out one
-  // that begins there, or with a control block of std::make_shared.
-  static size_t block_at(const char* at) {
-    if (!has_glibc_malloc()) return kUnknownSize;
-    constexpr uintptr_t kFlags = 7;
-    for (const size_t before : {size_t{0}, 2 * kWord}) {
-      uintptr_t header;
-      if (!read_bytes(at - before - kWord, &header, kWord)) return 0;
-      const size_t size = header & ~kFlags;
-      if (size % 16 == 0 && size >= 32 && size <= 1 << 20 &&
-          size > before + kWord) {
-        return size - before - kWord;
-      }
-    }
-    return 0;
+  // At a word within an object: a reference to a member.
+  void look_within(const char* at, const void* pointer, int from) {
+    const void* word = nullptr;
+    if (!read_bytes(at, &word, kWord) || !is_wanted(word)) return;
+    to_.found_.push_back({at, word, add(at, kWord, pointer, from)});
+  }
+
+  int add(const char* at, size_t size, const void* pointer, int from) {
+    const auto i = static_cast<int>(sizes_.size());
+    known_.emplace(reinterpret_cast<uintptr_t>(at), i);
+    to_.objects_.push_back({at, pointer, from});
+    sizes_.push_back(size);
+    is_cut_.push_back(false);
+    return i;
   }
 
   std::vector<const void*> tensors_;
   Search& to_;
   const Libraries libraries_;
-  const Range* own_ = nullptr;
+  const Range *own_ = nullptr, *engine_ = nullptr;
   std::vector<size_t> sizes_;  // of the objects
   std::deque<int> next_;       // objects
   size_t most_ = 0;            // objects, those of before included
-  std::unordered_set<uintptr_t> known_;
+  std::vector<bool> is_cut_;   // not all that they lead to was followed
+  std::unordered_map<uintptr_t, int> known_;
   int elsewhere_ = 0;
+  // Where malloc has blocks of this thread, if it is not the first one.
+  const uintptr_t arena_ =
+      arena_of(reinterpret_cast<uintptr_t>(std::make_unique<char[]>(64).get()));
 };
 
 Search::Search(std::vector<const void*> tensors, const Arguments& a,

@@ -12,8 +12,9 @@ namespace sy::compiling {
 // callable and in variables of the stack that it refers to, and goes on over
 // objects on the heap, breadth first. Global variables of its library may have
 // a tensor themselves. Objects whose class has its virtual functions in this
-// library are left out, and what lies behind some hundred others. What has been
-// found may be chance: memory beside a variable leads to anything.
+// library, or in the one that captures, are left out, and what lies behind some
+// hundred others. What has been found may be chance: memory beside a variable
+// leads to anything.
 class Search {
  public:
   struct Object {

@@ -9,22 +9,8 @@ namespace sy::compiling {
 // still running above `frame`, an address in the stack.
 bool is_on_stack(const void* at, size_t bytes, const void* frame) noexcept;
 
-// Copies memory that may not be there. Returns false then. A call of the
-// system.
-bool read_memory(const void* from, void* to, size_t bytes) noexcept;
-
-// Where malloc has the blocks of the first thread, which can be read. It may
-// become shorter when some are freed.
-struct MainHeap {
-  uintptr_t begin, end;
-  bool has(const void* at, size_t bytes) const noexcept {
-    const auto first = reinterpret_cast<uintptr_t>(at);
-    return first >= begin && first < end && end - first >= bytes;
-  }
-};
-MainHeap main_heap() noexcept;
-// Memory that may not be there, but for most of it in nanoseconds.
-bool read_bytes(const void* from, void* to, size_t bytes) noexcept;
+// Whether the calling thread's stack has the memory, in use or not.
+bool is_stack_memory(const void* at) noexcept;
 
 // What could be an address of the program's.
 inline bool may_be_pointer(uintptr_t p) noexcept {

@@ -5,6 +5,7 @@
 
 #include "c10/error.h"
 #include "frontend/compile/compile.h"
+#include "frontend/compile/heap.h"
 #include "frontend/compile/lists.h"
 #include "frontend/compile/reach.h"
 #include "frontend/compile/stack.h"
@@ -15,8 +16,6 @@ namespace {
 
 // Of a variable that the callable refers to. Only the stack can always be read.
 constexpr size_t kWindow = 64;
-// Where tensors that the graph reads are looked for behind that.
-constexpr size_t kReach = 512;
 // As Window::kRestless, for what is no sign more seldom.
 constexpr int kRestlessRead = 4, kRestlessList = 8;
 
@@ -91,43 +90,19 @@ bool Watch::is_target(const void* p) const {
   return std::find(targets_.begin(), targets_.end(), p) != targets_.end();
 }
 
-void Watch::watch_places(const Arguments& a) {
-  const void* const frame = __builtin_frame_address(0);
-  for (const uintptr_t word : words_of(a)) {
-    const auto* const at = reinterpret_cast<const char*>(word);
-    if (!may_be_pointer(word) || word % alignof(void*) != 0 ||
-        !is_on_stack(at, sizeof(void*), frame)) {
-      continue;
-    }
-    const void* found = nullptr;
-    for (size_t i = 0; i < kReach; i += sizeof(void*)) {
-      if (!is_on_stack(at + i, sizeof found, frame)) break;
-      if (overlap(at + i, 1, a.closure, a.closure_bytes)) continue;
-      WatchedBytes::take(at + i, &found, sizeof found);
-      if (i >= kWindow && is_target(found)) {
-        stack_.emplace_back(at + i, sizeof found);
-      }
-    }
-  }
-}
-
 // Objects on the heap, and tensors of which only properties may have been
 // asked.
 void Watch::watch_objects(const Arguments& a) {
   const Reach reach(a);
   for (const Reach::Image& image : reach.images()) {
-    if (image.on_stack || image.at == a.closure) continue;
-    const bool begins_with_tensor =
-        is_target(reinterpret_cast<const void*>(image.words[0]));
-    if (!image.has_size && !begins_with_tensor) continue;
-    const size_t words = image.has_size ? image.words.size() : 1;
+    if (image.on_stack || image.at == a.closure || !image.has_size) continue;
     Path path(image.at, {});
     if (image.from >= 0) {
       path = Path(reach.source(image).at + image.word * sizeof(uintptr_t),
                   {{image.at, 0}});
     }
-    heap_.push_back(
-        {Window(image.at, words * sizeof(uintptr_t)), std::move(path)});
+    heap_.push_back({Window(image.at, image.words.size() * sizeof(uintptr_t)),
+                     std::move(path)});
   }
   for (TensorImpl* const t : reach.tensors()) {
     const auto is_argument = [&](const Tensor& x) { return x.impl() == t; };
@@ -188,7 +163,6 @@ void Watch::settle(const Arguments& a, const void* code,
     watch_view(t);
     views_.back().seen.push_back(t.use_count() - 2);  // impl and t
   }
-  watch_places(a);
   watch_lists(a);
   links_ = Links(Search(targets_, a, code));
   watch_objects(a);

@@ -158,7 +158,6 @@ class Watch {
 
   void watch_references(const Arguments& a);
   void forget_new_views(const Watch& before);
-  void watch_places(const Arguments& a);
   void watch_objects(const Arguments& a);
   void watch_view(const Tensor& t);
   void watch_lists(const Arguments& a);

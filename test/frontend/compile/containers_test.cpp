@@ -5,7 +5,6 @@
 #include <array>
 #include <deque>
 #include <functional>
-
 #include <list>
 #include <map>
 #include <memory>
@@ -113,34 +112,25 @@ TEST(Containers, Optional) {
                  [](C& c) -> Tensor& { return *c; });
 }
 
-TEST(Containers, Map) {
-  using C = std::map<std::string, Tensor>;
+template <class Map>
+void replaced_in_map() {
   for (const char* name : {"a", "d", "g"}) {
-    replaced_in<C>(
+    replaced_in<Map>(
         [] {
-          C c;
+          Map c;
           for (const char* n : {"a", "b", "c", "d", "e", "f", "g"}) {
             c[n] = sample({4}, n[0]);
           }
           return c;
         },
-        [name](C& c) -> Tensor& { return c.at(name); });
+        [name](Map& c) -> Tensor& { return c.at(name); });
   }
 }
 
+TEST(Containers, Map) { replaced_in_map<std::map<std::string, Tensor>>(); }
+
 TEST(Containers, UnorderedMap) {
-  using C = std::unordered_map<std::string, Tensor>;
-  for (const char* name : {"a", "d", "g"}) {
-    replaced_in<C>(
-        [] {
-          C c;
-          for (const char* n : {"a", "b", "c", "d", "e", "f", "g"}) {
-            c[n] = sample({4}, n[0]);
-          }
-          return c;
-        },
-        [name](C& c) -> Tensor& { return c.at(name); });
-  }
+  replaced_in_map<std::unordered_map<std::string, Tensor>>();
 }
 
 TEST(Containers, Deque) {
@@ -168,6 +158,41 @@ TEST(Containers, VectorOfVectors) {
         return C{{sample({4}, 1)}, {sample({4}, 2), sample({4}, 3)}};
       },
       [](C& c) -> Tensor& { return c[1][1]; });
+}
+
+// Its elements lie elsewhere at some calls, and one is replaced later.
+TEST(Containers, AVectorThatGrows) {
+  struct World {
+    double numbers[12] = {};
+    std::vector<std::vector<Tensor>> all{{sample({4}, 1), sample({4}, 2)}};
+    std::unique_ptr<std::vector<Tensor>> own =
+        std::make_unique<std::vector<Tensor>>(2, sample({4}, 3));
+    Tensor step(const Tensor& x) const { return x * all[0][1] + (*own)[1]; }
+  };
+  for (const int when : {5, 9, 13, 22, 31}) {
+    World w;
+    std::vector<std::vector<Tensor>> old;  // so that nobody else has the memory
+    std::vector<Tensor> kept;
+    const auto code = [&w](const Tensor& x) { return w.step(x); };
+    auto f = compile(code);
+    for (int i = 0; i < kCalls; ++i) {
+      if (i % 4 == 3) {
+        auto& grows = i % 8 == 3 ? w.all[0] : *w.own;
+        old.push_back(grows);
+        std::swap(old.back(), grows);
+      }
+      if (i >= when && (i - when) % 9 == 0) {
+        Tensor& changed = i % 2 == 0 ? w.all[0][1] : (*w.own)[1];
+        kept.push_back(std::exchange(changed, sample({4}, 100 + i)));
+      }
+      const Tensor x = sample({4}, i);
+      expect_same(f(x), code(x));
+      ASSERT_FALSE(testing::Test::HasFailure())
+          << "replaced from call " << when << ", call " << i << "\n"
+          << f.explain();
+    }
+    EXPECT_EQ(f.counters().untold, 0) << f.explain();
+  }
 }
 
 struct Layer {

@@ -109,7 +109,7 @@ TEST(Seen, AnArgumentThatAnOptimizerHas) {
 // Given for some calls, replaced while it is not, given again: one graph fits
 // each of these tensors as the argument, but no other argument.
 template <class Code>
-void given_at_times(Tensor* place, const Code& code) {
+void given_at_times(Tensor* place, const Code& code, int64_t least = 60) {
   auto f = compile(code);
   std::vector<Tensor> old;
   for (int i = 0; i < 200; ++i) {
@@ -121,7 +121,7 @@ void given_at_times(Tensor* place, const Code& code) {
     ASSERT_FALSE(testing::Test::HasFailure()) << "call " << i << "\n"
                                               << f.explain();
   }
-  EXPECT_GT(f.counters().replays, 60) << f.explain();
+  EXPECT_GT(f.counters().replays, least) << f.explain();
 }
 
 TEST(Seen, AnArgumentThatAVariableHas) {
@@ -161,6 +161,31 @@ TEST(Seen, AnArgumentThatAnObjectHas) {
   given_at_times(&w->list[1], [&](const Tensor& x) { return x * w->list[1]; });
 }
 
+struct Model {
+  int64_t more[30] = {};
+  Tensor bias = sample({4}, 3), weight = sample({4}, 4);
+};
+
+// The callable has an address within an object, or the object has one. The
+// object around it differs at each replacement.
+TEST(Seen, AnArgumentThatAReferenceHas) {
+  constexpr int64_t kLeast = 40;
+  const auto w = std::make_unique<Model>();
+  Tensor& weight = w->weight;
+  const auto by_reference = [&weight](const Tensor& x) { return x * weight; };
+  given_at_times(&weight, by_reference, kLeast);
+  struct Step {
+    int64_t more[9] = {};
+    Tensor* weight;
+  };
+  const auto step = std::make_unique<Step>();
+  step->weight = &weight;
+  const auto by_pointer = [p = step.get()](const Tensor& x) {
+    return x * *p->weight;
+  };
+  given_at_times(&weight, by_pointer, kLeast);
+}
+
 // It may be replaced for each call; it is always the one of the object.
 TEST(Seen, AnArgumentThatIsAlwaysAMember) {
   struct {
@@ -183,11 +208,6 @@ TEST(Seen, WhetherATensorRequiresAGradient) {
   auto f = compile(code);
   side_by_side(f, code, [&](int round) { w.requires_grad_(round == 1); });
 }
-
-struct Model {
-  int64_t more[30] = {};
-  Tensor bias = sample({4}, 3), weight = sample({4}, 4);
-};
 
 struct Config {
   int64_t more[12] = {};
