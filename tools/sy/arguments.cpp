@@ -1,6 +1,7 @@
 #include "tools/sy/arguments.h"
 
 #include <algorithm>
+
 #include "c10/error.h"
 #include "tools/sy/values.h"
 

@@ -32,12 +32,12 @@ class Compiled final : public CallTrials {
     int64_t replays = 0;
     for (const bool gradient : {false, true}) {
       const Outcome expected = outcome(nullptr, i, gradient);
+      const Tolerance tolerance = tolerance_of(expected, i);
       compiling::Function f({.name = "the call"});
       for (int run = 0; run < kRuns; ++run) {
         const Outcome actual = outcome(&f, i, gradient);
         if (gradient && may_fail(expected, actual, i)) break;
-        const std::string why =
-            difference(expected, actual, tolerance_of(expected, i));
+        const std::string why = difference(expected, actual, tolerance);
         if (!why.empty()) {
           return str("{}, run {}: {}\n{}", gradient ? "gradient" : "call", run,
                      why, f.explain());
