@@ -144,6 +144,14 @@ def start_programs(backend, test):
         errors="replace")
 
 
+def failure(text):
+    """The last of it, with what the first failure says."""
+    lines = text.splitlines()
+    first = next((i for i, l in enumerate(lines) if "Failure" in l), len(lines))
+    start = min(first, max(len(lines) - 40, 0))
+    return "\n".join(lines[start:][:400])
+
+
 def run_programs(tally):
     """An hour of calls and an hour of programs whose state changes, two at a
     time: XLA beside one of ours."""
@@ -159,7 +167,7 @@ def run_programs(tally):
             text, _ = run.communicate()
             said = [l for l in text.splitlines() if " programs, " in l]
             ok = run.returncode == 0 and bool(said)
-            print("\n".join(said if ok else text.splitlines()[-40:]))
+            print("\n".join(said) if ok else failure(text))
             name = f"{test}: random programs ({backend})"
             print(f"{'PASSED' if ok else 'FAILED'} {name}", flush=True)
             tally.add(name, ok)

@@ -37,6 +37,11 @@ bool is_float(const Tensor& t) {
   return t.scalar_type() == kFloat || t.scalar_type() == kDouble;
 }
 
+// Engines round differently. What is 0 in one, as x - x, may be 1e-8 in the
+// other, and the gradients of a kink there have nothing in common: values like
+// to be whole or to be equal, so the kinks are elsewhere.
+Tensor apart(const Tensor& t) { return is_float(t) ? t + 0.0137 : t; }
+
 constexpr int kLeaves[] = {0, 2, 4};
 
 class Machine {
@@ -77,15 +82,18 @@ class Machine {
     switch (c.kind % 42) {
       case 0: return keep("tanh", a.tanh());
       case 1: return keep("sigmoid", a.sigmoid());
-      case 2: return is_float(a) ? keep("relu", a.relu()) : "-";
+      case 2: return is_float(a) ? keep("relu", apart(a).relu()) : "-";
       case 3: return keep("mul number", a * number);
       case 4: return keep("sin", a.sin());
       case 5: return broadcast_fit(a, b) ? keep("add", a + b) : "-";
       case 6: return broadcast_fit(a, b) ? keep("mul", (a * b).tanh()) : "-";
       case 7: return broadcast_fit(a, b) ? keep("sub", sub(a, b, 2)) : "-";
-      case 8: return broadcast_fit(a, b) ? keep("maximum", maximum(a, b)) : "-";
+      case 8:
+        return broadcast_fit(a, b) ? keep("maximum", maximum(a, apart(b)))
+                                   : "-";
       case 9:
-        return broadcast_fit(a, b) ? keep("where", where(a > b, a, b)) : "-";
+        return broadcast_fit(a, b) ? keep("where", where(a > apart(b), a, b))
+                                   : "-";
       case 10: return keep("double", a.to(kDouble));
       case 11: return keep("float", a.to(kFloat));
       // Engines round differently, and 1 or 0.99999994 must become one integer:
