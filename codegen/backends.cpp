@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cctype>
 
-#include "codegen/lang/format.h"
-#include "codegen/lang/yaml.h"
 #include "codegen/model.h"
+#include "lang/format.h"
+#include "lang/yaml.h"
 
 namespace sy::codegen {
 namespace {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "codegen/lang/diagnostics.h"
-#include "codegen/lang/location.h"
+#include "lang/diagnostics.h"
+#include "lang/location.h"
 
 // Backends as their YAML describes them: backends/NAME/backend.yaml of those in
 // a source tree, NAME.yaml of those that are built as plugins. Plain data.

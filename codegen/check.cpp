@@ -7,9 +7,9 @@
 #include "codegen/cpp_types.h"
 #include "codegen/derivative.h"
 #include "codegen/foreach.h"
-#include "codegen/lang/cpp_names.h"
-#include "codegen/lang/format.h"
-#include "codegen/lang/yaml.h"
+#include "lang/cpp_names.h"
+#include "lang/format.h"
+#include "lang/yaml.h"
 
 namespace sy::codegen {
 namespace {

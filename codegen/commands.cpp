@@ -6,10 +6,10 @@
 #include "codegen/emit/common.h"
 #include "codegen/emit/emit.h"
 #include "codegen/files.h"
-#include "codegen/lang/yaml.h"
 #include "codegen/model.h"
 #include "codegen/torch/commands.h"
 #include "codegen/torch/import.h"
+#include "lang/yaml.h"
 
 namespace sy::codegen {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "codegen/lang/format.h"
 #include "codegen/programs.h"
+#include "lang/format.h"
 
 namespace sy::codegen {
 namespace {

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "codegen/lang/program.h"
 #include "codegen/model.h"
+#include "lang/program.h"
 
 // `compiled: true`: a program of a few cheap steps, whose cost step by step is
 // the passes over its elements, has one loop of its own. The programs of all

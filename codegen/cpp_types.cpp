@@ -4,10 +4,10 @@
 #include <array>
 #include <cctype>
 
-#include "codegen/lang/cpp_names.h"
-#include "codegen/lang/cpp_text.h"
-#include "codegen/lang/format.h"
-#include "codegen/lang/tensor.h"
+#include "lang/cpp_names.h"
+#include "lang/cpp_text.h"
+#include "lang/format.h"
+#include "lang/tensor.h"
 
 namespace sy::codegen {
 namespace {

@@ -5,11 +5,11 @@
 #include <set>
 
 #include "codegen/cpp_types.h"
-#include "codegen/lang/compile.h"
-#include "codegen/lang/cpp_names.h"
-#include "codegen/lang/diff.h"
-#include "codegen/lang/format.h"
-#include "codegen/lang/parser.h"
+#include "lang/compile.h"
+#include "lang/cpp_names.h"
+#include "lang/diff.h"
+#include "lang/format.h"
+#include "lang/parser.h"
 
 namespace sy::codegen {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "codegen/lang/program.h"
-#include "codegen/lang/tensor.h"
 #include "codegen/model.h"
+#include "lang/program.h"
+#include "lang/tensor.h"
 
 namespace sy::codegen {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "codegen/foreach.h"
-#include "codegen/lang/compile.h"
+#include "lang/compile.h"
 
 namespace sy::codegen {
 namespace {

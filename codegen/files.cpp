@@ -8,7 +8,7 @@
 #include <ostream>
 #include <sstream>
 
-#include "codegen/lang/format.h"
+#include "lang/format.h"
 
 namespace sy::codegen {
 

@@ -1,8 +1,8 @@
 #include "codegen/foreach.h"
 
 #include "codegen/cpp_types.h"
-#include "codegen/lang/cpp_names.h"
-#include "codegen/lang/format.h"
+#include "lang/cpp_names.h"
+#include "lang/format.h"
 
 namespace sy::codegen {
 namespace {

@@ -2,8 +2,8 @@
 #include <span>
 #include <utility>
 
-#include "codegen/lang/format.h"
 #include "codegen/model.h"
+#include "lang/format.h"
 
 namespace sy::codegen {
 namespace {

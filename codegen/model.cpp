@@ -6,8 +6,8 @@
 #include "c10/schema/parser.h"
 #include "codegen/check.h"
 #include "codegen/cpp_types.h"
-#include "codegen/lang/format.h"
-#include "codegen/lang/yaml.h"
+#include "lang/format.h"
+#include "lang/yaml.h"
 
 namespace sy::codegen {
 namespace {

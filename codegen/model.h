@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "codegen/backends.h"
-#include "codegen/lang/index.h"
-#include "codegen/lang/model.h"
-#include "codegen/lang/tensor.h"
+#include "lang/index.h"
+#include "lang/model.h"
+#include "lang/tensor.h"
 
 // The model of a run: every operator with its derived forms. Plain data made
 // once by load(); emitters only read it.

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "codegen/lang/compile.h"
-#include "codegen/lang/primitive_operators.h"
+#include "lang/compile.h"
+#include "lang/primitive_operators.h"
 
 namespace sy::codegen {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "codegen/derivative.h"
-#include "codegen/lang/program.h"
 #include "codegen/model.h"
+#include "lang/program.h"
 
 // The element programs of pointwise and reduce operators and what else their
 // descriptors hold: printed by sygen, filled in by the loader of schemas.

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "codegen/lang/format.h"
+#include "lang/format.h"
 
 namespace sy::codegen {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "codegen/lang/view_extent.h"
+#include "lang/view_extent.h"
 
 namespace sy::codegen {
 namespace {

@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
-#include "codegen/lang/index.h"
 #include "codegen/model.h"
+#include "lang/index.h"
 
 namespace sy::codegen {
 

@@ -19,8 +19,8 @@ SANITIZERS = {
 }
 # Tests are no layers: each may include what it likes.
 LAYERS = ["//:switchyard", "//aten/...", "//autograd/...", "//backends/...",
-          "//c10/...", "//codegen/...", "//frontend/...", "//runtime/...",
-          "//tools/..."]
+          "//c10/...", "//codegen/...", "//frontend/...", "//lang/...",
+          "//runtime/...", "//tools/..."]
 # What clang checks, each by one command: name, command, what to do about it.
 CHECKS = [
     ("layers and headers (clang)",

@@ -38,6 +38,7 @@ COMMENT = re.compile(r"(?:^|\s)#.*", re.M)
 # What an installation is made of: code of others that is compiled in there
 # needs its licence beside it.
 SHIPPED = ("c10/", "aten/", "autograd/", "backends/", "codegen/", "frontend/",
+           "lang/",
            "include/", "runtime/", "third_party/", "tools/sy/")
 
 

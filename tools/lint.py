@@ -21,15 +21,18 @@ LAYERS = {
     "c10/schema": (("c10/schema/", "c10/macros.h"),
                    "the signature grammar stands alone: the generator uses it "
                    "without the rest of c10"),
-    "aten": (("c10/", "aten/", "codegen/lang/"),
-             "aten stands on c10, and on codegen/lang for operators loaded at "
+    "aten": (("c10/", "aten/", "lang/"),
+             "aten stands on c10, and on lang for operators loaded at "
              "run time; neither gradients nor backends may leak into it"),
     "autograd": (("c10/", "aten/", "autograd/"),
                  "autograd stands on aten; it registers under its key and "
                  "knows no backend, so that either can be dropped"),
-    "codegen": (("codegen/", "c10/schema/"),
+    "lang": (("lang/", "c10/schema/"),
+             "the language says what entries mean, for the generator and for "
+             "the library: of the tree it needs the signature grammar alone"),
+    "codegen": (("codegen/", "lang/", "c10/schema/"),
                 "the generator reads schemas and writes text: of the tree it "
-                "needs the signature grammar alone"),
+                "needs the language and the signature grammar alone"),
     "frontend": (("c10/", "aten/", "autograd/", "frontend/"),
                  "what people use beyond operators knows operators and "
                  "gradients, and no backend"),
@@ -51,7 +54,7 @@ LAYERS = {
                 "the public doors lead to what the SDK installs"),
 }
 TREE = ("c10/", "aten/", "autograd/", "backends/", "codegen/", "frontend/",
-        "runtime/", "sy/")
+        "lang/", "runtime/", "sy/")
 # A public header is read by every translation unit of every user.
 HEAVY = ("iostream", "sstream", "regex", "functional", "map", "fmt/",
          "nlohmann/", "yaml-cpp/")
@@ -160,7 +163,7 @@ def check_include(path, target):
     if own[0] == "backends" and target.startswith(TREE):
         # Special functions are functions of numbers: text that stands on std
         # alone.
-        allowed = ("c10/", "aten/", "codegen/lang/special/",
+        allowed = ("c10/", "aten/", "lang/special/",
                    f"backends/{own[1]}/")
         if not target.startswith(allowed):
             yield (f"includes {target}: a backend stands on c10 and aten "

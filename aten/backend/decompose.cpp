@@ -7,7 +7,7 @@
 #include "aten/backend/primitive_calls.h"
 #include "aten/engine/copy.h"
 #include "c10/thread_state.h"
-#include "codegen/lang/primitive_operators.h"
+#include "lang/primitive_operators.h"
 
 namespace sy {
 

@@ -7,7 +7,7 @@
 #include "aten/ops/factory.h"
 #include "c10/dispatcher.h"
 #include "c10/error.h"
-#include "codegen/lang/primitive_operators.h"
+#include "lang/primitive_operators.h"
 
 namespace sy {
 

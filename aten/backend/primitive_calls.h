@@ -5,12 +5,12 @@
 
 #include "aten/tensor.h"
 #include "c10/value.h"
-#include "codegen/lang/primitives.h"
+#include "lang/primitives.h"
 
 namespace sy {
 
 // Computes the primitives of element programs with operators: with one operator
-// if codegen/lang/primitive_operators.h names it, else with a few other
+// if lang/primitive_operators.h names it, else with a few other
 // primitives. Operands have the compute dtype, or bool where the primitive
 // takes bool. They broadcast.
 class SY_API PrimitiveCalls {

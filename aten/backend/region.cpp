@@ -7,7 +7,7 @@
 #include <memory>
 #include <type_traits>
 
-#include "codegen/lang/program.h"
+#include "lang/program.h"
 
 namespace sy {
 

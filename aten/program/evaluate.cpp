@@ -1,6 +1,6 @@
 #include "aten/program/evaluate.h"
 
-#include "codegen/lang/program.h"
+#include "lang/program.h"
 
 namespace sy::program {
 

@@ -4,7 +4,7 @@
 
 #include "aten/program/program.h"
 #include "c10/scalar_type.h"
-#include "codegen/lang/program.h"
+#include "lang/program.h"
 
 // Descriptions of operators, which the generator writes as static data. The
 // engines (aten/engine/pointwise.h, reduce.h, scan.h) and every backend work

@@ -3,4 +3,4 @@
 // The primitives that programs are made of, for backends: they may include the
 // generator's folders only through aten.
 
-#include "codegen/lang/primitives.h"
+#include "lang/primitives.h"

@@ -5,10 +5,10 @@
 
 #include "aten/program/compute_type.h"
 #include "c10/macros.h"
-#include "codegen/lang/steps.h"
+#include "lang/steps.h"
 
 // Element programs as data. Every backend reads them; the CPU interprets them
-// (backends/cpu/program), others may print or compile them. codegen/lang makes
+// (backends/cpu/program), others may print or compile them. lang makes
 // them from expressions.
 
 namespace sy::lang {

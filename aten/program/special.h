@@ -3,4 +3,4 @@
 // The special functions that primitives are made of, for backends: they may
 // include the generator's folders only through aten.
 
-#include "codegen/lang/special/functions.h"
+#include "lang/special/functions.h"

@@ -1,7 +1,7 @@
 #include "codegen/emit/apart.h"
 
 #include "codegen/cpp_types.h"
-#include "codegen/lang/cpp_text.h"
+#include "lang/cpp_text.h"
 
 namespace sy::codegen {
 namespace {

@@ -5,7 +5,7 @@
 #include "codegen/emit/common.h"
 #include "codegen/emit/emit.h"
 #include "codegen/exact_out.h"
-#include "codegen/lang/cpp_names.h"
+#include "lang/cpp_names.h"
 
 namespace sy::codegen {
 namespace {

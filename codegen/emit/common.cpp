@@ -5,10 +5,10 @@
 
 #include "codegen/cpp_types.h"
 #include "codegen/foreach.h"
-#include "codegen/lang/compile.h"
-#include "codegen/lang/cpp_names.h"
-#include "codegen/lang/cpp_text.h"
 #include "codegen/programs.h"
+#include "lang/compile.h"
+#include "lang/cpp_names.h"
+#include "lang/cpp_text.h"
 
 namespace sy::codegen {
 

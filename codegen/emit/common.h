@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "codegen/lang/program.h"
 #include "codegen/model.h"
 #include "codegen/text.h"
+#include "lang/program.h"
 
 // What several emitters share.
 

@@ -3,7 +3,7 @@
 #include "codegen/emit/common.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/programs.h"
-#include "codegen/lang/cpp_names.h"
+#include "lang/cpp_names.h"
 
 namespace sy::codegen {
 namespace {

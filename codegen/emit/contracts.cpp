@@ -4,8 +4,8 @@
 
 #include "codegen/cpp_types.h"
 #include "codegen/emit/apart.h"
-#include "codegen/lang/cpp_text.h"
-#include "codegen/lang/format.h"
+#include "lang/cpp_text.h"
+#include "lang/format.h"
 
 namespace sy::codegen {
 namespace {

@@ -10,9 +10,9 @@
 #include "codegen/emit/functional_forms.h"
 #include "codegen/exact_out.h"
 #include "codegen/functional_form.h"
-#include "codegen/lang/cpp_text.h"
 #include "codegen/programs.h"
 #include "codegen/view_code.h"
+#include "lang/cpp_text.h"
 
 namespace sy::codegen {
 namespace {

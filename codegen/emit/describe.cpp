@@ -1,8 +1,8 @@
 #include "codegen/emit/describe.h"
 
 #include "codegen/derivative.h"
-#include "codegen/lang/diff.h"
 #include "codegen/text.h"
+#include "lang/diff.h"
 
 namespace sy::codegen {
 namespace {

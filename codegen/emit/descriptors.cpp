@@ -3,8 +3,8 @@
 #include "codegen/emit/common.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/programs.h"
-#include "codegen/lang/cpp_text.h"
 #include "codegen/programs.h"
+#include "lang/cpp_text.h"
 
 namespace sy::codegen {
 namespace {

@@ -1,7 +1,7 @@
 #include "codegen/emit/common.h"
 #include "codegen/emit/emit.h"
-#include "codegen/lang/cpp_text.h"
-#include "codegen/lang/yaml.h"
+#include "lang/cpp_text.h"
+#include "lang/yaml.h"
 
 namespace sy::codegen {
 namespace {

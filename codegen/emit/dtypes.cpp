@@ -2,7 +2,7 @@
 
 #include "codegen/emit/common.h"
 #include "codegen/emit/emit.h"
-#include "codegen/lang/yaml.h"
+#include "lang/yaml.h"
 
 namespace sy::codegen {
 namespace {

@@ -2,10 +2,10 @@
 
 #include "codegen/cpp_types.h"
 #include "codegen/emit/describe.h"
-#include "codegen/lang/cpp_text.h"
-#include "codegen/lang/tensor.h"
-#include "codegen/lang/word_arguments.h"
 #include "codegen/text.h"
+#include "lang/cpp_text.h"
+#include "lang/tensor.h"
+#include "lang/word_arguments.h"
 
 namespace sy::codegen {
 namespace {

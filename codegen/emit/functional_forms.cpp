@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "codegen/functional_form.h"
-#include "codegen/lang/cpp_text.h"
+#include "lang/cpp_text.h"
 
 namespace sy::codegen {
 

@@ -4,8 +4,8 @@
 
 #include "codegen/cpp_types.h"
 #include "codegen/emit/programs.h"
-#include "codegen/lang/cpp_names.h"
-#include "codegen/lang/format.h"
+#include "lang/cpp_names.h"
+#include "lang/format.h"
 
 namespace sy::codegen {
 namespace {

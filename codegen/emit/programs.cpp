@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "codegen/cpp_types.h"
-#include "codegen/lang/cpp_text.h"
-#include "codegen/lang/format.h"
+#include "lang/cpp_text.h"
+#include "lang/format.h"
 
 namespace sy::codegen {
 namespace {

@@ -2,12 +2,12 @@
 #include <map>
 #include <utility>
 
-#include "codegen/lang/format.h"
-#include "codegen/lang/tensor.h"
 #include "codegen/site/layers.h"
 #include "codegen/site/operators.h"
 #include "codegen/site/pictures.h"
 #include "codegen/site/svg.h"
+#include "lang/format.h"
+#include "lang/tensor.h"
 
 namespace sy::codegen::site {
 namespace {

@@ -4,10 +4,10 @@
 #include <set>
 #include <utility>
 
-#include "codegen/lang/format.h"
 #include "codegen/site/curve_lines.h"
 #include "codegen/site/pictures.h"
 #include "codegen/site/svg.h"
+#include "lang/format.h"
 
 namespace sy::codegen::site {
 namespace {

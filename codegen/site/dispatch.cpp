@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "codegen/lang/format.h"
 #include "codegen/site/pictures.h"
 #include "codegen/site/svg.h"
+#include "lang/format.h"
 
 namespace sy::codegen::site {
 namespace {

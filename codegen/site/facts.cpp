@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "codegen/lang/format.h"
+#include "lang/format.h"
 
 namespace sy::codegen::site {
 namespace {

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "codegen/lang/diagnostics.h"
 #include "codegen/site/flow.h"
+#include "lang/diagnostics.h"
 
 namespace sy::codegen::site {
 

@@ -3,10 +3,10 @@
 #include <exception>
 #include <set>
 
-#include "codegen/lang/element.h"
-#include "codegen/lang/element_eval.h"
-#include "codegen/lang/format.h"
 #include "codegen/site/flow_example.h"
+#include "lang/element.h"
+#include "lang/element_eval.h"
+#include "lang/format.h"
 
 namespace sy::codegen::site {
 namespace {

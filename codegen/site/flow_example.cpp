@@ -4,8 +4,8 @@
 #include <stdexcept>
 
 #include "codegen/emit/describe.h"
-#include "codegen/lang/format.h"
-#include "codegen/lang/word_arguments.h"
+#include "lang/format.h"
+#include "lang/word_arguments.h"
 
 namespace sy::codegen::site {
 namespace {

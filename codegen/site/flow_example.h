@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "codegen/lang/index_eval.h"
 #include "codegen/model.h"
 #include "codegen/site/flow.h"
+#include "lang/index_eval.h"
 
 // Private to flow_of.
 

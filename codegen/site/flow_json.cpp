@@ -2,8 +2,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "codegen/lang/format.h"
 #include "codegen/site/flow.h"
+#include "lang/format.h"
 
 namespace sy::codegen::site {
 namespace {

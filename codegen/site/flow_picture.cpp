@@ -3,8 +3,8 @@
 #include <map>
 #include <utility>
 
-#include "codegen/lang/format.h"
 #include "codegen/site/flow_layout.h"
+#include "lang/format.h"
 
 namespace sy::codegen::site {
 namespace {

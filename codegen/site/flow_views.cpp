@@ -3,9 +3,9 @@
 #include <map>
 #include <utility>
 
-#include "codegen/lang/format.h"
-#include "codegen/lang/tensor.h"
 #include "codegen/site/flow_example.h"
+#include "lang/format.h"
+#include "lang/tensor.h"
 
 namespace sy::codegen::site {
 namespace {

@@ -5,8 +5,8 @@
 #include <set>
 #include <tuple>
 
-#include "codegen/lang/format.h"
 #include "codegen/tools/markup.h"
+#include "lang/format.h"
 
 namespace sy::codegen::site {
 namespace {

@@ -7,9 +7,9 @@
 #include <set>
 #include <sstream>
 
-#include "codegen/lang/format.h"
-#include "codegen/lang/yaml.h"
 #include "codegen/tools/markup.h"
+#include "lang/format.h"
+#include "lang/yaml.h"
 
 namespace sy::codegen::site {
 namespace {

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "codegen/lang/diagnostics.h"
 #include "codegen/site/markdown.h"
 #include "codegen/site/page.h"
+#include "lang/diagnostics.h"
 
 namespace sy::codegen::site {
 

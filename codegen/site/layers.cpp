@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "codegen/lang/format.h"
+#include "lang/format.h"
 
 namespace sy::codegen::site {
 namespace {

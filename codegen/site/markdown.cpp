@@ -7,9 +7,9 @@
 #include <optional>
 #include <set>
 
-#include "codegen/lang/format.h"
 #include "codegen/site/highlight.h"
 #include "codegen/tools/markup.h"
+#include "lang/format.h"
 
 namespace sy::codegen::site {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "codegen/lang/diagnostics.h"
+#include "lang/diagnostics.h"
 
 namespace sy::codegen::site {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "codegen/lang/ast.h"
+#include "lang/ast.h"
 
 // Private to the operator pages: pieces of HTML.
 

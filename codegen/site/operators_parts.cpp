@@ -4,12 +4,12 @@
 
 #include "codegen/derivative.h"
 #include "codegen/emit/describe.h"
-#include "codegen/lang/parser.h"
 #include "codegen/site/operators_html.h"
 #include "codegen/site/operators_words.h"
 #include "codegen/site/pictures.h"
 #include "codegen/text.h"
 #include "codegen/tools/markup.h"
+#include "lang/parser.h"
 
 namespace sy::codegen::site {
 namespace {

@@ -6,8 +6,8 @@
 #include <set>
 #include <vector>
 
-#include "codegen/lang/format.h"
 #include "codegen/site/operators.h"
+#include "lang/format.h"
 
 namespace sy::codegen::site {
 namespace {

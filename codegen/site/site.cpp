@@ -4,14 +4,14 @@
 #include <map>
 #include <ostream>
 
-#include "codegen/lang/format.h"
-#include "codegen/lang/yaml.h"
 #include "codegen/site/assets.h"
 #include "codegen/site/frame.h"
 #include "codegen/site/operators.h"
 #include "codegen/site/search.h"
 #include "codegen/site/start.h"
 #include "codegen/tools/schema_files.h"
+#include "lang/format.h"
+#include "lang/yaml.h"
 
 namespace sy::codegen::site {
 namespace {

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "codegen/files.h"
-#include "codegen/lang/diagnostics.h"
 #include "codegen/model.h"
 #include "codegen/site/facts.h"
 #include "codegen/site/guides.h"
+#include "lang/diagnostics.h"
 
 namespace sy::codegen::site {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <set>
 
-#include "codegen/lang/format.h"
 #include "codegen/site/highlight.h"
 #include "codegen/site/operators.h"
 #include "codegen/tools/markup.h"
+#include "lang/format.h"
 
 namespace sy::codegen::site {
 namespace {

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "codegen/lang/format.h"
 #include "codegen/tools/markup.h"
+#include "lang/format.h"
 
 namespace sy::codegen::site {
 

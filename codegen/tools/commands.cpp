@@ -7,11 +7,11 @@
 #include "codegen/backends.h"
 #include "codegen/check.h"
 #include "codegen/files.h"
-#include "codegen/lang/format.h"
-#include "codegen/lang/yaml.h"
 #include "codegen/tools/fmt.h"
 #include "codegen/tools/json_schema.h"
 #include "codegen/tools/schema_files.h"
+#include "lang/format.h"
+#include "lang/yaml.h"
 
 namespace sy::codegen {
 namespace {

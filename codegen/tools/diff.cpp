@@ -7,11 +7,11 @@
 #include <optional>
 #include <ostream>
 
-#include "codegen/lang/compile.h"
 #include "codegen/text.h"
 #include "codegen/tools/diff_signature.h"
 #include "codegen/tools/json_schema.h"
 #include "codegen/tools/schema_files.h"
+#include "lang/compile.h"
 
 namespace sy::codegen {
 namespace {

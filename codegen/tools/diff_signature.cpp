@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "codegen/lang/format.h"
+#include "lang/format.h"
 
 namespace sy::codegen {
 namespace {

@@ -8,7 +8,7 @@
 #include "codegen/emit/describe.h"
 #include "codegen/emit/nodes.h"
 #include "codegen/exact_out.h"
-#include "codegen/lang/compile.h"
+#include "lang/compile.h"
 
 namespace sy::codegen {
 namespace {

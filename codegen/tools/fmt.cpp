@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "c10/schema/parser.h"
-#include "codegen/lang/parser.h"
-#include "codegen/lang/schema_keys.h"
-#include "codegen/lang/yaml.h"
 #include "codegen/tools/fmt_source.h"
+#include "lang/parser.h"
+#include "lang/schema_keys.h"
+#include "lang/yaml.h"
 
 namespace sy::codegen {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "codegen/lang/diagnostics.h"
+#include "lang/diagnostics.h"
 
 namespace sy::codegen {
 

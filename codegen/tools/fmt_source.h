@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "codegen/lang/yaml.h"
+#include "lang/yaml.h"
 
 // What the tree of a YAML file does not tell, for the formatter: how a value is
 // written, and where comments stand.

@@ -2,9 +2,9 @@
 
 #include <vector>
 
-#include "codegen/lang/model.h"
-#include "codegen/lang/schema_keys.h"
 #include "codegen/text.h"
+#include "lang/model.h"
+#include "lang/schema_keys.h"
 
 namespace sy::codegen {
 namespace {

@@ -9,10 +9,10 @@
 #include "c10/schema/parser.h"
 #include "codegen/backends.h"
 #include "codegen/files.h"
-#include "codegen/lang/model.h"
-#include "codegen/lang/yaml.h"
 #include "codegen/text.h"
 #include "codegen/tools/schema_files.h"
+#include "lang/model.h"
+#include "lang/yaml.h"
 
 namespace sy::codegen {
 namespace {

@@ -5,7 +5,7 @@
 #include <ostream>
 #include <system_error>
 
-#include "codegen/lang/format.h"
+#include "lang/format.h"
 
 namespace sy::codegen {
 namespace {

@@ -2,9 +2,9 @@
 #include <cctype>
 #include <unordered_map>
 
-#include "codegen/lang/format.h"
 #include "codegen/torch/vocabulary.h"
 #include "codegen/torch/world.h"
+#include "lang/format.h"
 
 namespace sy::codegen::torch {
 namespace {

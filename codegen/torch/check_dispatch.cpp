@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cctype>
 
-#include "codegen/lang/format.h"
 #include "codegen/torch/function_errors.h"
 #include "codegen/torch/vocabulary.h"
 #include "codegen/torch/world.h"
+#include "lang/format.h"
 
 // The kernels that a function names.
 

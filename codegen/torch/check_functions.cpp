@@ -3,10 +3,10 @@
 #include <map>
 #include <set>
 
-#include "codegen/lang/format.h"
 #include "codegen/torch/function_errors.h"
 #include "codegen/torch/vocabulary.h"
 #include "codegen/torch/world.h"
+#include "lang/format.h"
 
 namespace sy::codegen::torch {
 namespace {

@@ -2,8 +2,8 @@
 #include <set>
 #include <unordered_map>
 
-#include "codegen/lang/format.h"
 #include "codegen/torch/world.h"
+#include "lang/format.h"
 
 // What the forms of one operator owe each other.
 

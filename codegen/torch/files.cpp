@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "codegen/backends.h"
-#include "codegen/lang/schema_keys.h"
-#include "codegen/lang/yaml.h"
 #include "codegen/torch/vocabulary.h"
+#include "lang/schema_keys.h"
+#include "lang/yaml.h"
 
 namespace sy::codegen::torch {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "codegen/lang/diagnostics.h"
+#include "lang/diagnostics.h"
 
 // Which of the files of a run are PyTorch's, told by what stands in them.
 

@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-#include "codegen/lang/diagnostics.h"
 #include "codegen/torch/model.h"
+#include "lang/diagnostics.h"
 
 // Private to the checks of native_functions.yaml.
 

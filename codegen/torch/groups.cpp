@@ -4,7 +4,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "codegen/lang/format.h"
+#include "lang/format.h"
 
 namespace sy::codegen::torch {
 namespace {

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "codegen/check.h"
-#include "codegen/lang/format.h"
-#include "codegen/lang/yaml.h"
 #include "codegen/torch/translate.h"
+#include "lang/format.h"
+#include "lang/yaml.h"
 
 namespace sy::codegen::torch {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "c10/schema/function_schema.h"
-#include "codegen/lang/diagnostics.h"
-#include "codegen/lang/location.h"
+#include "lang/diagnostics.h"
+#include "lang/location.h"
 
 // What PyTorch's own files say: native_functions.yaml, tags.yaml. Plain data,
 // read as it is written; derivatives.h and backend.h have the other two.

@@ -1,7 +1,7 @@
 #include "c10/schema/parser.h"
 #include "codegen/backends.h"
-#include "codegen/lang/yaml.h"
 #include "codegen/torch/backend.h"
+#include "lang/yaml.h"
 
 namespace sy::codegen::torch {
 namespace {

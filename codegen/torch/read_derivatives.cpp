@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "c10/schema/parser.h"
-#include "codegen/lang/format.h"
-#include "codegen/lang/yaml.h"
 #include "codegen/torch/derivatives.h"
+#include "lang/format.h"
+#include "lang/yaml.h"
 
 namespace sy::codegen::torch {
 namespace {

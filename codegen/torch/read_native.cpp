@@ -1,10 +1,10 @@
 #include <algorithm>
 
 #include "c10/schema/parser.h"
-#include "codegen/lang/format.h"
-#include "codegen/lang/yaml.h"
 #include "codegen/torch/model.h"
 #include "codegen/torch/vocabulary.h"
+#include "lang/format.h"
+#include "lang/yaml.h"
 
 namespace sy::codegen::torch {
 namespace {

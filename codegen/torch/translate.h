@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "codegen/lang/ast.h"
+#include "lang/ast.h"
 
 namespace sy::codegen::torch {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "codegen/lang/schema_keys.h"
+#include "lang/schema_keys.h"
 
 namespace sy::codegen::torch {
 namespace {

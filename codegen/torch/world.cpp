@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "codegen/lang/yaml.h"
+#include "lang/yaml.h"
 
 namespace sy::codegen::torch {
 namespace {

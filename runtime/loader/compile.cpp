@@ -20,7 +20,7 @@ struct Function {
 };
 constexpr Function kFunctions[] = {
 #define SY_NUMBER_FUNCTION(name) {#name, [](double x) { return std::name(x); }},
-#include "codegen/lang/number_functions.inc"
+#include "lang/number_functions.inc"
 #undef SY_NUMBER_FUNCTION
 };
 

@@ -10,7 +10,7 @@
 #include "autograd/saved_meta.h"
 #include "c10/dispatcher.h"
 #include "c10/value.h"
-#include "codegen/lang/plan.h"
+#include "lang/plan.h"
 
 namespace sy::runtime {
 

@@ -70,7 +70,7 @@ constexpr IndexCall kCalls[] = {
     return call<parameters, takes_op>(                                  \
         [](const auto&... a) { return function(a...); }, op, args);     \
   },
-#include "codegen/lang/index_functions.inc"
+#include "lang/index_functions.inc"
 #undef SY_INDEX_FUNCTION
 };
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "c10/dispatcher.h"
-#include "codegen/lang/tensor.h"
+#include "lang/tensor.h"
 
 namespace sy::runtime {
 

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "c10/schema/parser.h"
-#include "codegen/lang/model.h"
-#include "codegen/lang/parser.h"
-#include "codegen/lang/words.h"
-#include "codegen/lang/yaml.h"
 #include "codegen/torch/translate.h"
 #include "codegen/torch/world.h"
+#include "lang/model.h"
+#include "lang/parser.h"
+#include "lang/words.h"
+#include "lang/yaml.h"
 #include "test/fuzz/file_targets.h"
 #include "test/fuzz/library_target.h"
 #include "test/fuzz/promise.h"

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "codegen/commands.h"
-#include "codegen/lang/yaml.h"
+#include "lang/yaml.h"
 #include "test/growth/described.h"
 #include "test/growth/work.h"
 

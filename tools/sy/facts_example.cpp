@@ -7,7 +7,7 @@
 #include "aten/tensor.h"
 #include "c10/error.h"
 #include "c10/generator.h"
-#include "codegen/lang/word_arguments.h"
+#include "lang/word_arguments.h"
 #include "tools/sy/calls.h"
 #include "tools/sy/facts_tensors.h"
 #include "tools/sy/words.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "aten/tensor.h"
-#include "codegen/lang/words.h"
+#include "lang/words.h"
 
 // The tensors of examples, as values and in C++.
 

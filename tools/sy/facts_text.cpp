@@ -9,7 +9,7 @@
 
 #include "aten/print.h"
 #include "aten/tensor.h"
-#include "codegen/lang/word_arguments.h"
+#include "lang/word_arguments.h"
 
 namespace sy::tools {
 

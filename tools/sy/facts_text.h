@@ -7,7 +7,7 @@
 #include "c10/dispatcher.h"
 #include "c10/schema/function_schema.h"
 #include "c10/value.h"
-#include "codegen/lang/words.h"
+#include "lang/words.h"
 
 // A call as a user of the library writes it in C++, beside its values.
 

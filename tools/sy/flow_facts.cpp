@@ -12,7 +12,7 @@
 #include "aten/tensor.h"
 #include "aten/tensor_new.h"
 #include "c10/error.h"
-#include "codegen/lang/word_arguments.h"
+#include "lang/word_arguments.h"
 #include "tools/sy/calls.h"
 #include "tools/sy/facts_text.h"
 #include "tools/sy/words.h"

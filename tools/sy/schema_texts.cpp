@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "c10/error.h"
-#include "codegen/lang/words.h"
+#include "lang/words.h"
 
 namespace sy::tools {
 

@@ -5,7 +5,7 @@
 
 #include "aten/tensor.h"
 #include "c10/schema/function_schema.h"
-#include "codegen/lang/word_arguments.h"
+#include "lang/word_arguments.h"
 
 namespace sy::tools {
 

@@ -80,7 +80,7 @@ enum class Prim : uint8_t {
   SY_FORALL_PRIMITIVES(SY_PRIM)
 #undef SY_PRIM
 };
-// As in codegen/lang/primitives.h.
+// As in lang/primitives.h.
 enum class PrimType { T_T, TT_T, TTT_T, T_B, TT_B, B_B, BB_B, BTT_T, B_T };
 
 SY_FN constexpr PrimType type_of(Prim p) {

@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include "aten/program/evaluate.h"
-#include "codegen/lang/primitives.h"
 #include "elements.h"
+#include "lang/primitives.h"
 
 // What the primitives of element programs mean, for one element.
 

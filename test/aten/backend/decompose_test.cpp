@@ -17,7 +17,7 @@
 #include "backends/cpu/program/kernels.h"
 #include "c10/introspect.h"
 #include "c10/plugin/library.h"
-#include "codegen/lang/primitive_operators.h"
+#include "lang/primitive_operators.h"
 #include "test/aten/tensor_values.h"
 #include "test/conformance/host_device.h"
 

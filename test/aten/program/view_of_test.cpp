@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "aten/program/op_desc.h"
-#include "codegen/lang/program.h"
+#include "lang/program.h"
 
 namespace sy {
 namespace {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <set>
 
-#include "codegen/lang/parser.h"
 #include "codegen/site/operators_html.h"
 #include "codegen/site/operators_names.h"
 #include "codegen/site/operators_words.h"
+#include "lang/parser.h"
 
 namespace sy::codegen::site {
 namespace {

@@ -6,11 +6,11 @@
 #include <fstream>
 #include <sstream>
 
-#include "codegen/lang/model.h"
-#include "codegen/lang/parser.h"
 #include "codegen/tools/commands.h"
 #include "codegen/tools/schema_files.h"
-#include "test/codegen/lang/random_expr.h"
+#include "lang/model.h"
+#include "lang/parser.h"
+#include "test/lang/random_expr.h"
 
 namespace sy::codegen {
 namespace {

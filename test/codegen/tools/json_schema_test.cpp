@@ -6,11 +6,11 @@
 #include <set>
 #include <sstream>
 
-#include "codegen/lang/model.h"
-#include "codegen/lang/schema_keys.h"
-#include "codegen/lang/yaml.h"
 #include "codegen/tools/commands.h"
 #include "codegen/tools/schema_files.h"
+#include "lang/model.h"
+#include "lang/schema_keys.h"
+#include "lang/yaml.h"
 
 namespace sy::codegen {
 namespace {

@@ -5,8 +5,8 @@
 #include <sstream>
 
 #include "codegen/commands.h"
-#include "codegen/lang/ast.h"
 #include "codegen/torch/translate.h"
+#include "lang/ast.h"
 
 // Operators are added by name: what is imported needs a kernel and no more.
 

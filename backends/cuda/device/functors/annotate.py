@@ -1,7 +1,7 @@
-"""Makes what codegen/lang says device code.
+"""Makes what lang says device code.
 
 Usage: annotate.py OUT.inc IN.cpp
-       annotate.py OUT.inc codegen/lang/primitives.h
+       annotate.py OUT.inc lang/primitives.h
 
 Of the header, it takes the list of primitives alone. Else IN.cpp has special
 functions. Their text stays what it is. Functions and tables get the words

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "aten/program/compute_type.h"
-#include "codegen/lang/primitives.h"
+#include "lang/primitives.h"
 
 // A second reader of functors/list.inc: every functor as a plain function of
 // one element. The interpreter's kernels must give the same.

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backends/cpu/program/kernels.h"
-#include "codegen/lang/program.h"
+#include "lang/program.h"
 
 namespace sy::tiles {
 namespace {

@@ -1,0 +1,484 @@
+#include "lang/diff.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lang/format.h"
+#include "lang/name_parts.h"
+#include "lang/parser.h"
+
+namespace sy::lang {
+namespace {
+
+// The derivative of a function by each of its operands, times g. In the
+// formulas x0, x1, x2 are the operands, y is the value, g the gradient. "0":
+// the derivative is 0 wherever there is one. Null: none is known.
+struct Rule {
+  std::string_view function;
+  std::array<const char*, 3> by;
+};
+
+// The derivatives of i1 and bessel_j1 near 0 by their series: i0(x) - i1(x) / x
+// says nothing at 0, and its own derivatives lose digits near it.
+#define SY_SLOPE(sign)                                                    \
+  "(0.5 " sign " x0 * x0 * (3 / 16 " sign " x0 * x0 * (5 / 384 " sign     \
+  " x0 * x0 * (7 / 18432 " sign " x0 * x0 * (9 / 1474560 " sign           \
+  " x0 * x0 * (11 / 176947200 " sign " x0 * x0 * (13 / 29727129600 " sign \
+  " x0 * x0 * (15 / 6658877030400 " sign                                  \
+  " x0 * x0 * (17 / 1917756584755200 " sign                               \
+  " x0 * x0 * 19 / 690392370511872000)))))))))"
+#define SY_I1_SLOPE SY_SLOPE("+")
+#define SY_J1_SLOPE SY_SLOPE("-")
+
+constexpr Rule kRules[] = {
+    {"copy", {"g"}},
+    {"neg", {"-g"}},
+    {"abs", {"g * sign(x0)"}},
+    {"sign", {"0"}},
+    {"square", {"2 * g * x0"}},
+    {"reciprocal", {"-g * y * y"}},
+    {"sqrt", {"g / (2 * y)"}},
+    {"rsqrt", {"-0.5 * g * y ** 3"}},
+    {"exp", {"g * y"}},
+    {"exp2", {"0.6931471805599453 * g * y"}},
+    {"expm1", {"g * exp(x0)"}},
+    {"log", {"g / x0"}},
+    {"log2", {"g / (0.6931471805599453 * x0)"}},
+    {"log10", {"g / (2.302585092994046 * x0)"}},
+    {"log1p", {"g / (1 + x0)"}},
+    {"sin", {"g * cos(x0)"}},
+    {"cos", {"-g * sin(x0)"}},
+    {"tan", {"g * (1 + y * y)"}},
+    {"asin", {"g * rsqrt(1 - x0 * x0)"}},
+    {"acos", {"-g * rsqrt(1 - x0 * x0)"}},
+    {"atan", {"g / (1 + x0 * x0)"}},
+    {"sinh", {"g * cosh(x0)"}},
+    {"cosh", {"g * sinh(x0)"}},
+    {"tanh", {"g * (1 - y * y)"}},
+    {"asinh", {"g * rsqrt(x0 * x0 + 1)"}},
+    {"acosh", {"g * rsqrt(x0 * x0 - 1)"}},
+    {"atanh", {"g / (1 - x0 * x0)"}},
+    {"sigmoid", {"g * y * (1 - y)"}},
+    {"erf", {"1.1283791670955126 * g * exp(-(x0 * x0))"}},
+    {"erfc", {"-1.1283791670955126 * g * exp(-(x0 * x0))"}},
+    {"erfinv", {"0.886226925452758 * g * exp(y * y)"}},
+    {"lgamma", {"g * digamma(x0)"}},
+    {"digamma", {"g * polygamma(1, x0)"}},
+    {"i0", {"g * i1(x0)"}},
+    {"i0e", {"g * (i1e(x0) - sign(x0) * y)"}},
+    {"i1",
+     {"if abs(x0) < 1 then g * " SY_I1_SLOPE " else g * (i0(x0) - y / x0)"}},
+    {"i1e",
+     {"if abs(x0) < 1 then g * (exp(-abs(x0)) * " SY_I1_SLOPE
+      " - sign(x0) * y) "
+      "else g * (i0e(x0) - y * (sign(x0) + 1 / x0))"}},
+    {"bessel_j0", {"-g * bessel_j1(x0)"}},
+    {"bessel_j1",
+     {"if abs(x0) < 1 then g * " SY_J1_SLOPE
+      " else g * (bessel_j0(x0) - y / x0)"}},
+    {"bessel_y0", {"-g * bessel_y1(x0)"}},
+    {"bessel_y1", {"g * (bessel_y0(x0) - y / x0)"}},
+    {"bessel_k0", {"-g * bessel_k1(x0)"}},
+    {"bessel_k0e", {"g * (y - bessel_k1e(x0))"}},
+    {"bessel_k1", {"-g * (bessel_k0(x0) + y / x0)"}},
+    {"bessel_k1e", {"g * (y - bessel_k0e(x0) - y / x0)"}},
+    {"erfcx", {"g * (2 * x0 * y - 1.1283791670955126)"}},
+    {"ndtri", {"2.5066282746310005 * g * exp(y * y / 2)"}},
+    {"zeta", {nullptr, "-g * x0 * zeta(x0 + 1, x1)"}},
+    {"polygamma", {nullptr, "g * polygamma(x0 + 1, x1)"}},
+    {"igamma", {nullptr, "g * exp((x0 - 1) * log(x1) - x1 - lgamma(x0))"}},
+    {"igammac", {nullptr, "-g * exp((x0 - 1) * log(x1) - x1 - lgamma(x0))"}},
+    {"floor", {"0"}},
+    {"ceil", {"0"}},
+    {"round", {"0"}},
+    {"trunc", {"0"}},
+    {"frac", {"g"}},
+    {"add", {"g", "g"}},
+    {"sub", {"g", "-g"}},
+    {"mul", {"g * x1", "g * x0"}},
+    {"div", {"g / x1", "-g * y / x1"}},
+    {"trunc_div", {"0", "0"}},
+    {"floor_div", {"0", "0"}},
+    {"fmod", {"g", "-g * trunc(x0 / x1)"}},
+    {"remainder", {"g", "-g * floor(x0 / x1)"}},
+    {"pow",
+     {"if x1 == 0 then (if x0 == 0 or isnan(x0) then 0 "
+      "else g * x1 * x0 ** (x1 - 1)) else g * x1 * x0 ** (x1 - 1)",
+      "if x0 == 0 and x1 >= 0 then 0 else g * y * log(x0)"}},
+    {"atan2",
+     {"if x0 == 0 and x1 == 0 then 0 else "
+      "g * (x1 / hypot(x0, x1)) / hypot(x0, x1)",
+      "if x0 == 0 and x1 == 0 then 0 else "
+      "-g * (x0 / hypot(x0, x1)) / hypot(x0, x1)"}},
+    {"hypot",
+     {"if x0 == 0 and x1 == 0 then 0 else g * (x0 / y)",
+      "if x0 == 0 and x1 == 0 then 0 else g * (x1 / y)"}},
+    {"copysign", {"g * sign(x0) * copysign(sign(x0), x1)", "0"}},
+    {"maximum",
+     {"if x0 == x1 then g / 2 else if x0 < x1 then 0 else g",
+      "if x0 == x1 then g / 2 else if x0 > x1 then 0 else g"}},
+    {"minimum",
+     {"if x0 == x1 then g / 2 else if x0 > x1 then 0 else g",
+      "if x0 == x1 then g / 2 else if x0 < x1 then 0 else g"}},
+    {"fmax",
+     {"if x0 >= x1 or isnan(x1) then g else 0",
+      "if x0 >= x1 or isnan(x1) then 0 else g"}},
+    {"fmin",
+     {"if x0 <= x1 or isnan(x1) then g else 0",
+      "if x0 <= x1 or isnan(x1) then 0 else g"}},
+    {"xlogy",
+     {"if x0 == 0 and x1 <= 0 then 0 else g * log(x1)", "g * x0 / x1"}},
+    {"fma", {"g * x1", "g * x0", "g"}},
+    {"clamp",
+     {"if x0 >= x1 and x0 <= x2 then g else 0",
+      "if x0 < x1 and x1 < x2 then g else 0",
+      "if x0 > x2 or x2 < x1 then g else 0"}},
+    {"lerp", {"g * (1 - x2)", "g * x2", "g * (x1 - x0)"}},
+};
+#undef SY_SLOPE
+#undef SY_I1_SLOPE
+#undef SY_J1_SLOPE
+
+const Rule* find_rule(std::string_view function) {
+  for (const Rule& r : kRules) {
+    if (r.function == function) return &r;
+  }
+  return nullptr;
+}
+
+bool is_predicate(std::string_view function) {
+  const ElementFunction* f = find_element_function(function);
+  if (!f || !f->prim) return false;
+  const PrimType t = kPrims[static_cast<int>(*f->prim)].type;
+  return t == PrimType::T_B || t == PrimType::TT_B || t == PrimType::B_B ||
+         t == PrimType::BB_B || t == PrimType::B_T;
+}
+
+std::string_view function_of(const Node& e) {
+  if (e.kind == NodeKind::kCall) return e.name;
+  switch (e.op) {
+    case Op::kNeg: return "neg";
+    case Op::kAdd: return "add";
+    case Op::kSub: return "sub";
+    case Op::kMul: return "mul";
+    case Op::kDiv: return "div";
+    case Op::kFloorDiv: return "floor_div";
+    case Op::kMod: return "remainder";
+    case Op::kPow: return "pow";
+    default: return "eq";  // a predicate
+  }
+}
+
+// All names of a formula at once, so that an operand called `y` is safe.
+Expr instantiate(const Expr& formula, const std::map<std::string, Expr>& with) {
+  if (formula->kind == NodeKind::kName) {
+    const auto it = with.find(formula->name);
+    return it == with.end() ? formula : it->second;
+  }
+  std::vector<Expr> children;
+  for (const Expr& c : formula->children) {
+    children.push_back(instantiate(c, with));
+  }
+  return with_children(*formula, std::move(children));
+}
+
+// Note [Sharing in derivatives]
+// A gradient that reaches a part goes on to each of its operands, and rules
+// write operands and values out: as text, that doubles at each step. So a
+// derivative is made as text only while it is small. Else every operation of
+// the expression gets a name (name_parts), each gradient that is used twice
+// gets one, too, and the whole grows as the expression does.
+class Differentiator {
+ public:
+  Differentiator(const DiffOptions& options, bool shares,
+                 Diagnostics& diagnostics)
+      : options_(options), shares_(shares), diagnostics_(diagnostics) {}
+
+  Expr run(const Expr& e, std::string_view name) {
+    root_ = e.get();
+    Expr result = adjoint(e, name, make_name(options_.grad));
+    if (result) check_size(result);
+    return too_large_ ? nullptr : result;
+  }
+  bool is_too_large() const { return too_large_; }
+
+ private:
+  // The part of g's gradient that reaches `name` through `e`; null if none.
+  Expr adjoint(const Expr& e, const std::string_view name, const Expr& g) {
+    if (too_large_ || !mentions(e, name)) return nullptr;
+    if (++calls_ > (shares_ ? kMostCalls : kMostInline)) {
+      too_large_ = true;
+      return nullptr;
+    }
+    switch (e->kind) {
+      case NodeKind::kName:
+      case NodeKind::kAttribute: return g;
+      case NodeKind::kIf:
+        return shared(g, [&](const Expr& bound) -> Expr {
+          const Expr a = adjoint(e->children[1], name, bound);
+          const Expr b = adjoint(e->children[2], name, bound);
+          if (!a && !b) return nullptr;
+          const Expr zero = make_int(0);
+          return make_if(e->children[0], a ? a : zero, b ? b : zero);
+        });
+      case NodeKind::kLet: return lets(e, name, g);
+      default: return function(e, name, g);
+    }
+  }
+
+  // False, from then on, if it is larger than the mode allows.
+  bool check_size(const Expr& e) {
+    const std::size_t most = shares_ ? kMostNodes : kMostInline;
+    too_large_ =
+        too_large_ || e->depth > kMaxDepth || count_nodes(e, most) > most;
+    return !too_large_;
+  }
+
+  // What `make` builds from g, which it may use several times: a g of any size
+  // is given a name first, so that it is not copied.
+  template <class F>
+  Expr shared(const Expr& g, F&& make) {
+    if (g->depth <= kSmall) return make(g);
+    if (!check_size(g)) return nullptr;
+    const std::string name = fresh();
+    const Expr body = make(make_name(name));
+    return body ? make_let(name, g, body) : nullptr;
+  }
+
+  std::string fresh() { return fmt::format("{}_{}", options_.grad, ++names_); }
+
+  // What reaches the names that a chain of lets reads.
+  struct Reaching {
+    std::vector<std::string> names;  // those that matter
+    std::map<std::string, Expr> sums;
+    std::vector<std::pair<std::string, Expr>> gradients;  // in their order
+  };
+
+  // From the last binding to the first: all that reaches a name is known when
+  // its value's turn comes.
+  Expr lets(const Expr& e, std::string_view name, const Expr& g) {
+    Reaching r;
+    r.names.emplace_back(name);
+    std::vector<const Node*> bindings;
+    const Expr* body = &e;
+    for (; (*body)->kind == NodeKind::kLet; body = &(*body)->children[1]) {
+      bindings.push_back(body->get());
+      r.names.push_back((*body)->name);
+    }
+    spread(*body, g, r);
+    for (auto at = bindings.rbegin(); at != bindings.rend(); ++at) {
+      const auto found = r.sums.find((*at)->name);
+      if (found == r.sums.end() || !check_size(found->second)) continue;
+      spread((*at)->children[0], simplify(found->second), r);
+    }
+    Expr all = too_large_ ? nullptr : r.sums[std::string(name)];
+    if (!all) return nullptr;
+    for (auto at = r.gradients.rbegin(); at != r.gradients.rend(); ++at) {
+      if (mentions(all, at->first)) all = make_let(at->first, at->second, all);
+    }
+    for (auto at = bindings.rbegin(); at != bindings.rend(); ++at) {
+      if (mentions(all, (*at)->name)) {
+        all = make_let((*at)->name, (*at)->children[0], all);
+      }
+    }
+    return all;
+  }
+
+  // Adds what reaches the names of `value`. A g that is used more than once
+  // gets a name.
+  void spread(const Expr& value, const Expr& g, Reaching& r) {
+    const std::string name = fresh();
+    const bool small = !shares_ || g->depth <= kSmall;
+    const Expr by = small ? g : make_name(name);
+    std::vector<std::pair<std::string, Expr>> parts;
+    std::size_t uses = 0;
+    for (const std::string& n : free_names(value)) {
+      if (std::find(r.names.begin(), r.names.end(), n) == r.names.end()) {
+        continue;
+      }
+      const Expr part = adjoint(value, n, by);
+      if (!part) continue;
+      if (!small) uses += occurrences(part, name);
+      parts.emplace_back(n, part);
+    }
+    if (!small && uses > 1) r.gradients.emplace_back(name, g);
+    for (auto& [n, part] : parts) {
+      if (!small && uses == 1) part = substitute(part, name, g);
+      Expr& all = r.sums[n];
+      all = sum(all, part);
+    }
+  }
+
+  static std::size_t occurrences(const Expr& e, std::string_view name) {
+    if (is_name(e, name)) return 1;
+    std::size_t n = 0;
+    for (const Expr& c : e->children) n += occurrences(c, name);
+    return n;
+  }
+
+  static Expr sum(const Expr& a, const Expr& b) {
+    if (!a || !b) return a ? a : b;
+    return make_binary(Op::kAdd, a, b);
+  }
+
+  Expr function(const Expr& e, std::string_view name, const Expr& g) {
+    const std::string_view f = function_of(*e);
+    if (is_predicate(f)) return nullptr;
+    const Rule* rule = find_rule(f);
+    Expr total;
+    for (std::size_t i = 0; i < e->children.size(); ++i) {
+      if (!mentions(e->children[i], name)) continue;
+      Expr inner;
+      if (!check_size(g)) return nullptr;
+      const auto special = special_case(*e, i, g);
+      if (special) {
+        inner = *special;
+      } else if (!rule || !rule->by[i]) {
+        // Even a step function of it would stop the gradient.
+        if (adjoint(e->children[i], name, g)) {
+          diagnostics_.error(
+              e->at, "'{}' has no derivative; write 'derivative:' as a formula",
+              f);
+        }
+        continue;
+      } else {
+        inner = apply(rule->by[i], e, g);
+      }
+      if (!inner) continue;
+      total = sum(total, adjoint(e->children[i], name, inner));
+    }
+    return total;
+  }
+
+  // Powers with a literal exponent, the reciprocal, a result at hand.
+  std::optional<Expr> special_case(const Node& e, std::size_t i,
+                                   const Expr& g) {
+    if ((e.name == "maximum" || e.name == "minimum") &&
+        is_scalar(e.children[1 - i])) {
+      const bool greater = (e.name == "maximum") == (i == 0);
+      return apply(
+          greater ? "if x0 >= x1 then g else 0" : "if x0 <= x1 then g else 0",
+          std::make_shared<const Node>(e), g);
+    }
+    if (e.name == "expm1" && &e == root_ && !options_.result.empty()) {
+      return apply("g * (y + 1)", nullptr, g, value_of(e));
+    }
+    if (e.kind != NodeKind::kBinary || i == 2) return std::nullopt;
+    const Expr& a = e.children[0];
+    const Expr& b = e.children[1];
+    if (e.op == Op::kPow && i == 0 && is_number(b)) {
+      if (is_number(b, 0)) return nullptr;
+      const Number n = b->number.is_int ? Number::of(b->number.i - 1)
+                                        : Number::of(b->number.d - 1);
+      return make_binary(Op::kMul, make_binary(Op::kMul, b, g),
+                         make_binary(Op::kPow, a, make_number(n)));
+    }
+    if (e.op == Op::kDiv && i == 1 && is_number(a, 1)) {
+      return apply("-g * y * y", nullptr, g, value_of(e));
+    }
+    return std::nullopt;
+  }
+
+  bool is_scalar(const Expr& e) const {
+    const auto names = free_names(e);
+    return std::all_of(names.begin(), names.end(), [&](const std::string& n) {
+      const ElementName* known = options_.env ? options_.env->find(n) : nullptr;
+      return known && known->kind != ElementKind::kTensor;
+    });
+  }
+
+  // The node itself, or the name that holds its value.
+  Expr value_of(const Node& e) const {
+    if (&e == root_ && !options_.result.empty()) {
+      return make_name(options_.result);
+    }
+    return make_node(e);
+  }
+
+  Expr apply(const char* formula, const Expr& e, const Expr& g,
+             Expr value = nullptr) {
+    if (std::string_view(formula) == "0") return nullptr;
+    std::map<std::string, Expr> with;
+    if (e) {
+      for (std::size_t i = 0; i < e->children.size(); ++i) {
+        with[fmt::format("x{}", i)] = e->children[i];
+      }
+      value = value_of(*e);
+    }
+    with["y"] = std::move(value);
+    const Expr tree = parse(formula);
+    const auto make = [&](const Expr& bound) {
+      with["g"] = bound;
+      return instantiate(tree, with);
+    };
+    const bool once = tree->kind != NodeKind::kIf;
+    return once ? make(g) : shared(g, make);
+  }
+
+  static constexpr std::uint32_t kSmall = 6;
+  static constexpr std::size_t kMostInline = 600, kMostNodes = 8000;
+  static constexpr std::size_t kMostCalls = 3000;
+
+  const DiffOptions& options_;
+  const bool shares_;
+  Diagnostics& diagnostics_;
+  const Node* root_ = nullptr;
+  int names_ = 0;
+  std::size_t calls_ = 0;
+  bool too_large_ = false;
+};
+
+}  // namespace
+
+namespace {
+
+// What a `let` has named is read by that name, wherever the rules put it.
+Expr with_names(const Expr& e) {
+  if (e->children.empty()) return e;
+  std::vector<Expr> children;
+  for (const Expr& c : e->children) children.push_back(with_names(c));
+  if (e->kind == NodeKind::kLet && children[0]->depth > 1) {
+    children[1] = replace(children[1], children[0], make_name(e->name));
+  }
+  return with_children(*e, std::move(children));
+}
+
+}  // namespace
+
+Expr differentiate(const Expr& e, std::string_view name,
+                   const DiffOptions& options, Diagnostics& diagnostics) {
+  const std::size_t before = diagnostics.size();
+  const Expr plain = with_unique_bindings(fold(e));
+  Differentiator small(options, false, diagnostics);
+  Expr result = small.run(plain, name);
+  if (small.is_too_large() && diagnostics.size() == before) {
+    const Expr parts = name_parts(plain, name);
+    Differentiator large(options, true, diagnostics);
+    result = large.run(parts, name);
+    if (large.is_too_large() && diagnostics.size() == before) {
+      diagnostics.error(e->at,
+                        "the derivative is too large for 'auto'; write it as "
+                        "a formula, or the operator as a 'composite:'");
+    }
+  }
+  if (diagnostics.size() != before) return nullptr;
+  if (!result) return make_int(0);
+  result = simplify(fold(result), options.grad);
+  result = simplify(with_names(result), options.grad);
+  if (!options.result.empty() && plain->depth > 1) {
+    result = replace(result, plain, make_name(options.result));
+  }
+  return result;
+}
+
+bool is_differentiable(Prim prim) {
+  const std::string_view name = kPrims[static_cast<int>(prim)].name;
+  return prim == Prim::select || is_predicate(name) || find_rule(name);
+}
+
+}  // namespace sy::lang
