@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "c10/kernel.h"
+#include "c10/schema/definition.h"
 
 namespace sy {
 
@@ -34,11 +35,9 @@ struct OperatorInfo {
 // beside the form's definition.
 struct FunctionalForm {
   // Where an argument of `op` comes from if the form does not have it.
-  enum Place : int8_t {
-    kDefault = -1,  // its default in the schema
-    kDtype = -2,    // the dtype of the first written argument
-    kDevice = -3,   // the device of the first written argument
-  };
+  static constexpr FormPlaces::Place kDefault = FormPlaces::kDefault,
+                                     kDtype = FormPlaces::kDtype,
+                                     kDevice = FormPlaces::kDevice;
 
   const char* op = nullptr;  // "aten::add.Tensor"
   // Argument i of `op` is the form's argument args[i], or comes from a Place.
@@ -51,24 +50,7 @@ struct FunctionalForm {
 
 // The definition of one overload. Generated code keeps these in static tables;
 // Library::def makes one from text.
-struct OperatorDef {
-  enum Flag : uint16_t {
-    kNoDeviceCheck = 1,  // arguments may lie on any mix of devices
-    kView = 2,           // results are views of an argument
-    kInplace = 4,
-    kOut = 8,
-    kRandom = 16,
-    kDifferentiable = 32,
-    kExactOut = 64,        // out= must have exactly the dtype of the result
-    kNoDeviceGuard = 128,  // kernels run without a guard for the device
-    // Writes an argument, even one that the signature does not mark. kInplace
-    // and kOut imply it.
-    kWrites = 256,
-    // Results may share memory with an argument. kView implies it.
-    kAliases = 512,
-    kGeometry = 1024,  // writes sizes, strides or storage, but no element
-  };
-
+struct OperatorDef : OperatorFlags {
   // "add.Tensor(Tensor self, ...) -> Tensor"; the namespace is the library's.
   const char* schema = nullptr;
   // The C++ signature; nullptr if only the schema is known.

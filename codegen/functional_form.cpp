@@ -4,17 +4,13 @@
 
 namespace sy::codegen {
 
-namespace {
-
 std::int8_t place_of(const Argument& a, const FunctionSchema& form) {
   const int i = form.argument_index(a.name.view());
   if (i >= 0) return static_cast<std::int8_t>(i);
-  if (a.name == "dtype") return FunctionalPlaces::kDtype;
-  if (a.name == "device") return FunctionalPlaces::kDevice;
-  return FunctionalPlaces::kDefault;
+  if (a.name == "dtype") return FormPlaces::kDtype;
+  if (a.name == "device") return FormPlaces::kDevice;
+  return FormPlaces::kDefault;
 }
-
-}  // namespace
 
 std::optional<FunctionalPlaces> functional_places(const Operator& op,
                                                   const Overload& form) {

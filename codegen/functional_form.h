@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "c10/schema/definition.h"
 #include "codegen/model.h"
 
 // How the forms of an operator that write are calls of its functional form:
@@ -11,11 +12,12 @@
 
 namespace sy::codegen {
 
+// Where the operator has its argument `a` from if it is called for a form: the
+// position of the form's own, or a FormPlaces::Place.
+std::int8_t place_of(const Argument& a, const FunctionSchema& form);
+
 // As FunctionalForm (c10/operator_def.h) has them.
 struct FunctionalPlaces {
-  // FunctionalForm::kDefault, kDtype, kDevice.
-  static constexpr std::int8_t kDefault = -1, kDtype = -2, kDevice = -3;
-
   std::vector<std::int8_t> args;
   std::vector<std::int8_t> written;
 };

@@ -19,7 +19,8 @@ void emit_apart(Writer& w, const Operator& op, const Overload& o,
 void emit_pointwise_apart(Writer& w, const Operator& op, const Overload& o,
                           const std::string& function, const std::string& first,
                           const std::string& args);
-// Of a form that writes several tensors: they must not share memory.
+// Of a form that writes several tensors: they must not share memory. Nothing of
+// another.
 void emit_outs_apart(Writer& w, const Overload& o);
 
 }  // namespace sy::codegen

@@ -6,11 +6,10 @@
 #include "codegen/emit/emit.h"
 #include "codegen/emit/nodes.h"
 #include "codegen/emit/programs.h"
+#include "codegen/form_plan.h"
 
 namespace sy::codegen {
 namespace {
-
-using lang::OperatorKind;
 
 class AutogradEmitter {
  public:
@@ -61,34 +60,44 @@ class AutogradEmitter {
   }
 
   void one(Writer& w, const Operator& op) {
-    const bool composite = op.kind() == OperatorKind::kComposite ||
-                           op.has_kernel("CompositeImplicitAutograd");
-    if (composite) {
-      if (op.out) reject(w, op, *op.out, tensor_names(op.base.schema));
-      return;
+    DerivativePlan plan;
+    if (!is_recorded_by_parts(op)) {
+      lang::Diagnostics diagnostics;
+      plan = plan_derivative(model_, op, diagnostics);
+      if (!diagnostics.empty()) throw lang::LangError(diagnostics);
     }
-    lang::Diagnostics diagnostics;
-    const DerivativePlan plan = plan_derivative(model_, op, diagnostics);
-    if (!diagnostics.empty()) throw lang::LangError(diagnostics);
-    if (plan.non_differentiable) {
-      fallthrough(op.base);
-      if (op.inplace) overwritten(w, op, *op.inplace);
-      if (op.out) fallthrough(*op.out);
-      return;
-    }
-    if (plan.empty()) return;
     for (const GradFormula& f : plan.formulas) {
       called_.insert(f.operators.begin(), f.operators.end());
       has_programs_ = has_programs_ || f.fused;
     }
-    emit_node(w, op, plan, compiled_);
-    if (op.is_functional()) {
-      functional(w, op, plan);
-    } else {
-      inplace(w, op, op.base, plan);
+    if (!plan.empty() && !plan.non_differentiable) {
+      emit_node(w, op, plan, compiled_);
     }
-    if (op.inplace) inplace(w, op, *op.inplace, plan);
-    if (op.out) reject(w, op, *op.out, differentiable_names(op, plan));
+    for (const Overload* o : op.overloads()) form(w, op, *o, plan);
+  }
+
+  void form(Writer& w, const Operator& op, const Overload& o,
+            const DerivativePlan& plan) {
+    switch (gradient_of(op, o, plan)) {
+      case FormGradient::kNone: break;
+      case FormGradient::kFallthrough: fallthrough(o); break;
+      case FormGradient::kOverwrite: overwritten(w, op, o); break;
+      case FormGradient::kReject:
+        reject(w, op, o,
+               is_recorded_by_parts(op) ? tensor_names(op.base.schema)
+                                        : differentiable_names(op, plan));
+        break;
+      case FormGradient::kRecord:
+        if (o.schema.is_functional()) {
+          functional(w, op, plan);
+        } else {
+          inplace(w, op, o, plan, "rebase_history");
+        }
+        break;
+      case FormGradient::kRecordView:
+        w.include("autograd/inplace_view.h");
+        inplace(w, op, o, plan, "set_history_of_view");
+    }
   }
 
   static std::vector<std::string> tensor_names(const FunctionSchema& s) {
@@ -194,7 +203,7 @@ class AutogradEmitter {
   }
 
   void inplace(Writer& w, const Operator& op, const Overload& o,
-               const DerivativePlan& plan) {
+               const DerivativePlan& plan, const char* set_history) {
     const std::string names = join(differentiable_names(op, plan), ", ");
     const std::string self = written_arguments(o)[0];
     const std::string node = local(op, "node");
@@ -206,11 +215,7 @@ class AutogradEmitter {
     w.line("  {");
     below(w, op, redispatch(op, o));
     w.line("  }");
-    // Of an in-place view nothing was written, only self is another tensor.
-    const bool is_view = op.has_tag("inplace_view");
-    if (is_view) w.include("autograd/inplace_view.h");
-    w.line("  {}({}, {});", is_view ? "set_history_of_view" : "rebase_history",
-           self,
+    w.line("  {}({}, {});", set_history, self,
            has_result_saves(plan) ? node : fmt::format("std::move({})", node));
     emit_result_saves(w, plan, node, [&](std::size_t) { return self; });
     w.line("  return {};", self);

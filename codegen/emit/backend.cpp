@@ -5,6 +5,7 @@
 #include "codegen/emit/common.h"
 #include "codegen/emit/emit.h"
 #include "codegen/exact_out.h"
+#include "codegen/form_plan.h"
 #include "lang/cpp_names.h"
 
 namespace sy::codegen {
@@ -159,7 +160,8 @@ class BackendEmitter {
 
   // A backend without memory reads nothing.
   void apart(Writer& w, const Operator& op, const Overload& o) const {
-    if (!backend_.fills || !o.schema.is_out()) return;
+    const bool copies = inputs_apart(op, o) == InputsApart::kCopied;
+    if (!backend_.fills || !copies) return;
     emit_apart(w, op, o, o.id + "_kernel", "");
   }
 
@@ -245,7 +247,7 @@ class BackendEmitter {
   void dispatched(Writer& w, const Operator& op) {
     const std::string kernel(op.kernel(key_));
     if (op.is_structured() &&
-        (backend_.fills ? !kernel.empty() : op.has_backend_kernel())) {
+        (backend_.fills ? !kernel.empty() : has_sizes_kernel(op))) {
       if (!is_listed(op.base)) structured(w, op, kernel);
       if (op.out && op.base.schema.returns().size() == 1 &&
           !is_listed(*op.out)) {

@@ -5,6 +5,8 @@
 
 #include "codegen/cpp_types.h"
 #include "codegen/foreach.h"
+#include "codegen/form_plan.h"
+#include "codegen/functional_form.h"
 #include "codegen/programs.h"
 #include "lang/compile.h"
 #include "lang/cpp_names.h"
@@ -166,19 +168,6 @@ std::string family_header(const Operator& op, std::string_view suffix) {
 }
 
 std::string descriptor(const Operator& op) { return "desc::" + op.base.id; }
-
-bool has_contract(const Operator& op) {
-  switch (op.kind()) {
-    case OperatorKind::kPointwise:
-    case OperatorKind::kReduce:
-    case OperatorKind::kScan: return op.has_requirements();
-    case OperatorKind::kDispatch:
-      if (op.entry->dispatch.empty()) return false;
-      return op.has_requirements() || !op.contract.shape.empty() ||
-             (op.entry->device_check && op.tensor_arguments().size() > 1);
-    default: return false;
-  }
-}
 
 std::string contract_call(const Operator& op) {
   std::string call =
@@ -342,29 +331,27 @@ std::string functional_call(Writer& w, const Operator& op, const Overload& form,
   const std::string target = written.empty() ? "" : written[0];
   std::vector<std::string> args;
   for (const Argument& a : f.arguments()) {
-    const int i = form.schema.argument_index(a.name.view());
-    if (i >= 0) {
-      const std::string name = parameter_name(a);
-      const Type t = a.type.without_optional();
-      if (instead.empty()) {
-        args.push_back(name);
-      } else if (name == target) {
-        args.push_back(instead);
-      } else if (t == TypeKind::kTensor) {
-        std::string before = "generated::before_write_of(";
-        before.append(name).append(", ").append(target);
-        args.push_back(before.append(", ").append(instead).append(")"));
-      } else {
-        args.push_back(name);
+    const std::string name = parameter_name(a);
+    switch (place_of(a, form.schema)) {
+      case FormPlaces::kDtype: args.push_back(target + ".scalar_type()"); break;
+      case FormPlaces::kDevice: args.push_back(target + ".device()"); break;
+      case FormPlaces::kDefault: {
+        const std::string value = default_text(a);
+        w.include_all(default_headers(a));
+        args.push_back(value.empty() ? "std::nullopt" : value);
+        break;
       }
-    } else if (a.name == "dtype") {
-      args.push_back(target + ".scalar_type()");
-    } else if (a.name == "device") {
-      args.push_back(target + ".device()");
-    } else {
-      const std::string value = default_text(a);
-      w.include_all(default_headers(a));
-      args.push_back(value.empty() ? "std::nullopt" : value);
+      default:
+        if (instead.empty()) {
+          args.push_back(name);
+        } else if (name == target) {
+          args.push_back(instead);
+        } else if (a.type.without_optional() == TypeKind::kTensor) {
+          args.push_back(fmt::format("generated::before_write_of({}, {}, {})",
+                                     name, target, instead));
+        } else {
+          args.push_back(name);
+        }
     }
   }
   return fmt::format("ops::{}::call({})", op.base.id, join(args, ", "));
@@ -377,8 +364,9 @@ bool has_descriptor(const Operator& op) {
 
 std::vector<std::string> written_arguments(const Overload& o) {
   std::vector<std::string> out;
-  for (const Argument& a : o.schema.arguments()) {
-    if (is_target(o.schema, a)) out.push_back(parameter_name(a));
+  for (const int i : written_tensors(o.schema)) {
+    out.push_back(
+        parameter_name(o.schema.arguments()[static_cast<std::size_t>(i)]));
   }
   return out;
 }

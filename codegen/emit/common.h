@@ -70,9 +70,8 @@ std::string family_header(const Operator& op, std::string_view suffix);
 
 // Pointwise and reduce: the name of the descriptor, "desc::add_Tensor".
 std::string descriptor(const Operator& op);
-// Whether contract::ID exists, and the statement that calls it with the
-// arguments of that id.
-bool has_contract(const Operator& op);
+// The statement that calls contract::ID with the arguments of that id, if
+// has_contract (codegen/form_plan.h).
 std::string contract_call(const Operator& op);
 
 // Statements that gather the arguments of a pointwise call in variables, and

@@ -4,6 +4,7 @@
 
 #include "codegen/cpp_types.h"
 #include "codegen/emit/apart.h"
+#include "codegen/form_plan.h"
 #include "lang/cpp_text.h"
 #include "lang/format.h"
 
@@ -140,14 +141,6 @@ void reduce_check(Writer& w, const Operator& op, const Overload& o) {
   w.line("  {}.impl()->bump_version(&{});", out, entry_of(o));
 }
 
-// Whether the form has every argument that the contract reads.
-bool contract_applies(const Operator& op, const Overload& o) {
-  const auto args = op.base.schema.arguments();
-  return std::all_of(args.begin(), args.end(), [&](const Argument& a) {
-    return o.schema.argument_index(a.name.view()) >= 0;
-  });
-}
-
 }  // namespace
 
 std::string contract_head(const Operator& op) {
@@ -199,21 +192,6 @@ void emit_contract(Writer& w, const Operator& op) {
   w.include_all(body.headers());
 }
 
-bool has_guard(const Operator& op, const Overload& o) {
-  switch (op.kind()) {
-    case OperatorKind::kPointwise:
-    case OperatorKind::kReduce:
-    case OperatorKind::kScan: return true;
-    case OperatorKind::kDispatch:
-      if (op.entry->dispatch.empty() ||
-          op.has_kernel("CompositeImplicitAutograd")) {
-        return false;
-      }
-      return has_contract(op) || o.schema.is_mutable();
-    default: return false;
-  }
-}
-
 void emit_guard(Writer& w, const Operator& op, const Overload& o) {
   const std::string params = parameter_list(o.schema);
   const std::string args = argument_list(o.schema);
@@ -224,10 +202,10 @@ void emit_guard(Writer& w, const Operator& op, const Overload& o) {
   w.line("{} {}_guard(const Kernel* {}, DispatchKeySet {}{}) {{",
          return_type(o.schema), o.id, k, keys,
          params.empty() ? "" : fmt::format(", {}", params));
-  if (o.schema.is_out() && op.kind() != OperatorKind::kPointwise) {
+  if (inputs_apart(op, o) == InputsApart::kCopied) {
     emit_apart(w, op, o, o.id + "_guard", first_arguments(op));
-    if (written_arguments(o).size() > 1) emit_outs_apart(w, o);
   }
+  emit_outs_apart(w, o);
   if (has_contract(op) && contract_applies(op, o)) {
     if (op.is_structured()) {
       w.line("  Dims {}[{}];", local(op, "sizes"), op.contract.shape.size());

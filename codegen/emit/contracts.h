@@ -11,8 +11,6 @@ void emit_contract(Writer& w, const Operator& op);
 // The statements of `require:` alone, for kernels that check for themselves.
 void emit_requirements(Writer& w, const Operator& op);
 
-// Whether calls of `o` are guarded.
-bool has_guard(const Operator& op, const Overload& o);
 // R ID_guard(const Kernel*, DispatchKeySet, Args...)
 void emit_guard(Writer& w, const Operator& op, const Overload& o);
 

@@ -8,7 +8,7 @@
 #include "codegen/emit/emit.h"
 #include "codegen/emit/foreach.h"
 #include "codegen/emit/functional_forms.h"
-#include "codegen/exact_out.h"
+#include "codegen/form_plan.h"
 #include "codegen/functional_form.h"
 #include "codegen/programs.h"
 #include "codegen/view_code.h"
@@ -90,14 +90,21 @@ class DefinitionsEmitter {
         case OperatorKind::kView: view(w, op); break;
         default: dispatched(w, op);
       }
-      if (op.inplace) store(w, op, *op.inplace);
-      if (op.out) store(w, op, *op.out);
+      for (const auto& form : {&op.inplace, &op.out}) {
+        if (*form) store(w, op, **form);
+      }
     }
     close_namespace(w, "");
   }
 
-  void add(std::vector<Registration>& list, const Overload& o,
-           const std::string& suffix) {
+  void add(const Operator& op, const Overload& o, const char* suffix) {
+    auto& list =
+        key_of(kernel_of(op, o), o) == kImplicit ? implicit_ : explicit_;
+    add(list, o, suffix);
+  }
+
+  static void add(std::vector<Registration>& list, const Overload& o,
+                  const char* suffix) {
     list.push_back(
         {o.name, fmt::format("SY_FN({}{}).checks_itself()", o.id, suffix)});
   }
@@ -116,7 +123,7 @@ class DefinitionsEmitter {
         fmt::format("{} {}_composite({})", return_type(op.base.schema),
                     op.base.id, parameter_list(op.base.schema, body.str())),
         body.str());
-    add(implicit_, op.base, "_composite");
+    add(op, op.base, "_composite");
   }
 
   void elementwise(Writer& w, const Operator& op) {
@@ -126,9 +133,7 @@ class DefinitionsEmitter {
       called_.insert(name + '_');  // of the in-place form
     }
     emit_foreach(w, model_, op);
-    add(implicit_, op.base, "_foreach");
-    if (op.inplace) add(implicit_, *op.inplace, "_foreach");
-    if (op.out) add(explicit_, *op.out, "_foreach");
+    for (const Overload* o : op.overloads()) add(op, *o, "_foreach");
   }
 
   void view(Writer& w, const Operator& op) {
@@ -175,12 +180,12 @@ class DefinitionsEmitter {
       w.line("{0}, {1}.data(), {1}.size());", head, list);
     }
     w.line("}");
-    add(explicit_, op.base, "_view");
+    add(op, op.base, "_view");
   }
 
   // Hand-written kernels that are registered here, and what chooses a device.
   void dispatched(Writer& w, const Operator& op) {
-    const std::string name(op.kernel("CompositeImplicitAutograd"));
+    const std::string name(op.kernel(kImplicit));
     if (!name.empty()) {
       if (has_contract(op)) {
         w.gap();
@@ -195,7 +200,7 @@ class DefinitionsEmitter {
             {op.base.name, fmt::format("SY_FN(composite::{})", name)});
       }
     }
-    const std::string other(op.kernel("CompositeExplicitAutograd"));
+    const std::string other(op.kernel(kExplicit));
     if (!other.empty()) {
       // Beside a backend's kernel it is what the others may do without.
       const bool last = op.has_backend_kernel();
@@ -239,17 +244,15 @@ class DefinitionsEmitter {
 
   // The engines refuse an input that shares a part of what is written; so that
   // programs mean the same everywhere, this form does.
-  static void inputs_apart(Writer& w, const Operator& op,
-                           const std::vector<std::string>& written) {
+  static void no_overlap(Writer& w, const Operator& op, const Overload& o) {
     w.include("aten/engine/guard.h");
-    for (const Argument* a : op.tensor_arguments()) {
-      if (a->type != TypeKind::kTensor) continue;
-      const std::string name = parameter_name(*a);
-      for (const std::string& out : written) {
-        if (out == name) continue;
+    for (const int i : read_tensors(o.schema)) {
+      const Argument& a = o.schema.arguments()[static_cast<std::size_t>(i)];
+      if (a.type != TypeKind::kTensor) continue;
+      for (const std::string& out : written_arguments(o)) {
         w.line("  assert_no_partial_overlap({}, {}, {}, {});",
                lang::cpp_string(op.base.name), out,
-               lang::cpp_string(a->name.view()), name);
+               lang::cpp_string(a.name.view()), parameter_name(a));
       }
     }
   }
@@ -257,14 +260,12 @@ class DefinitionsEmitter {
   // A form that computes the functional result and stores it: for backends
   // that have no kernel of their own, and for composites.
   void store(Writer& w, const Operator& op, const Overload& o) {
-    const bool composite = op.kind() == OperatorKind::kComposite ||
-                           op.has_kernel("CompositeImplicitAutograd");
-    const bool recorded = composite && o.schema.is_inplace();
+    const bool recorded = kernel_of(op, o) == FormKernel::kRecordedStore;
     const auto written = written_arguments(o);
     w.gap();
     function_head(w, o, "_store");
-    if (written.size() > 1) emit_outs_apart(w, o);
-    if (op.kind() == OperatorKind::kPointwise) inputs_apart(w, op, written);
+    emit_outs_apart(w, o);
+    if (op.kind() == OperatorKind::kPointwise) no_overlap(w, op, o);
     const std::string before = recorded ? local(op, "before") : "";
     const std::string call = functional_call(w, op, o, before);
     if (recorded) {
@@ -309,43 +310,31 @@ class DefinitionsEmitter {
     }
     if (!recorded) w.line("  {}", return_written(o));
     w.line("}");
-    add(recorded ? implicit_ : explicit_, o, "_store");
+    add(op, o, "_store");
   }
 
   // ---- the table
 
   std::string flags(const Operator& op, const Overload& o) {
+    constexpr std::pair<OperatorFlags::Flag, const char*> kNames[] = {
+        {OperatorFlags::kNoDeviceCheck, "kNoDeviceCheck"},
+        {OperatorFlags::kNoDeviceGuard, "kNoDeviceGuard"},
+        {OperatorFlags::kView, "kView"},
+        {OperatorFlags::kInplace, "kInplace"},
+        {OperatorFlags::kOut, "kOut"},
+        {OperatorFlags::kRandom, "kRandom"},
+        {OperatorFlags::kDifferentiable, "kDifferentiable"},
+        {OperatorFlags::kExactOut, "kExactOut"},
+        {OperatorFlags::kWrites, "kWrites"},
+        {OperatorFlags::kAliases, "kAliases"},
+        {OperatorFlags::kGeometry, "kGeometry"},
+    };
+    const uint16_t all = flags_of(op, o, &exact_out_);
     std::vector<std::string> out;
-    if (!op.entry->device_check) out.push_back("OperatorDef::kNoDeviceCheck");
-    if (!op.entry->device_guard) out.push_back("OperatorDef::kNoDeviceGuard");
-    const bool alias = !o.schema.returns().empty() &&
-                       o.schema.returns()[0].alias &&
-                       !o.schema.returns()[0].alias.is_write();
-    if (alias) out.push_back("OperatorDef::kView");
-    if (o.schema.is_inplace()) out.push_back("OperatorDef::kInplace");
-    if (o.schema.is_out()) out.push_back("OperatorDef::kOut");
-    for (const lang::Text& tag : op.entry->tags) {
-      if (tag.str() == "nondeterministic_seeded") {
-        out.push_back("OperatorDef::kRandom");
-      }
+    for (const auto& [flag, name] : kNames) {
+      if ((all & flag) != 0)
+        out.push_back(fmt::format("OperatorDef::{}", name));
     }
-    const auto& derivative = op.entry->derivative;
-    const bool differentiable =
-        op.kind() == OperatorKind::kComposite ||
-        op.has_kernel("CompositeImplicitAutograd") ||
-        std::any_of(derivative.begin(), derivative.end(),
-                    [](const lang::DerivativeItem& d) {
-                      return d.kind !=
-                             lang::DerivativeItem::Kind::kNonDifferentiable;
-                    });
-    if (differentiable && !o.schema.is_out()) {
-      out.push_back("OperatorDef::kDifferentiable");
-    }
-    if (exact_out_.of(op)) out.push_back("OperatorDef::kExactOut");
-    const Effects effects = effects_of(op, o);
-    if (effects.writes) out.push_back("OperatorDef::kWrites");
-    if (effects.aliases) out.push_back("OperatorDef::kAliases");
-    if (effects.geometry) out.push_back("OperatorDef::kGeometry");
     return out.empty() ? "0" : join(out, " | ");
   }
 
@@ -409,8 +398,8 @@ class DefinitionsEmitter {
     w.line("  m.def_static(kDefs, sizeof(kDefs) / sizeof(kDefs[0]));");
     w.line("}");
     block(w, "BackendSelect", select_);
-    block(w, "CompositeExplicitAutograd", explicit_);
-    block(w, "CompositeImplicitAutograd", implicit_);
+    block(w, kExplicit, explicit_);
+    block(w, kImplicit, implicit_);
   }
 
   void block(Writer& w, const std::string& key,
@@ -442,8 +431,7 @@ std::string emit_native_header(const Model&, const Family& family) {
   std::set<std::string> declared;  // operators may share a function
   for (const Operator& op : family.operators) {
     if (has_contract(op)) contracts.line("SY_API {};", contract_head(op));
-    for (const char* key :
-         {"CompositeExplicitAutograd", "CompositeImplicitAutograd"}) {
+    for (const char* key : {kExplicit, kImplicit}) {
       const std::string name(op.kernel(key));
       if (name.empty()) continue;
       native.line("// {}  {}", op.base.name, op.source);

@@ -11,9 +11,9 @@ namespace {
 
 std::string place_text(std::int8_t p) {
   switch (p) {
-    case FunctionalPlaces::kDefault: return "FunctionalForm::kDefault";
-    case FunctionalPlaces::kDtype: return "FunctionalForm::kDtype";
-    case FunctionalPlaces::kDevice: return "FunctionalForm::kDevice";
+    case FormPlaces::kDefault: return "FunctionalForm::kDefault";
+    case FormPlaces::kDtype: return "FunctionalForm::kDtype";
+    case FormPlaces::kDevice: return "FunctionalForm::kDevice";
     default: return std::to_string(p);
   }
 }

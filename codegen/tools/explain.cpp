@@ -8,6 +8,7 @@
 #include "codegen/emit/describe.h"
 #include "codegen/emit/nodes.h"
 #include "codegen/exact_out.h"
+#include "codegen/form_plan.h"
 #include "lang/compile.h"
 
 namespace sy::codegen {

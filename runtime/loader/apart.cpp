@@ -8,11 +8,6 @@
 namespace sy::runtime {
 namespace {
 
-bool is_written(const OverloadState& form, size_t i) {
-  return std::find(form.written.begin(), form.written.end(),
-                   static_cast<int>(i)) != form.written.end();
-}
-
 bool shares(const OverloadState& form, const Value* args, const TensorBase& t) {
   return std::any_of(form.written.begin(), form.written.end(), [&](int w) {
     return args[w].is_tensor() &&
@@ -20,19 +15,18 @@ bool shares(const OverloadState& form, const Value* args, const TensorBase& t) {
   });
 }
 
-bool must_part(const OverloadState& form, const Value* args, size_t num_args) {
-  if (form.kind == OperatorInfo::kPointwise) {
+bool must_part(const OverloadState& form, const Value* args) {
+  if (form.inputs_apart == codegen::InputsApart::kNone) return false;
+  if (form.inputs_apart == codegen::InputsApart::kCopiedIfNeeded) {
     const TensorBase& out = args[form.written[0]].to_tensor();
     const PointwiseNode call(*form.node, args, form.positions.data());
     return generated::shares_another(out, call.args().inputs,
                                      call.op().n_inputs) &&
            reads_what_it_writes(call.op(), call.args(), out, form.inplace);
   }
-  if (!form.out) return false;
   bool any = false;
-  for (size_t i = 0; i < num_args && !any; ++i) {
-    if (is_written(form, i)) continue;
-    for_each_tensor(args[i],
+  for (const int r : form.read) {
+    for_each_tensor(args[r],
                     [&](const TensorBase& t) { any |= shares(form, args, t); });
   }
   return any;
@@ -42,7 +36,7 @@ bool must_part(const OverloadState& form, const Value* args, size_t num_args) {
 
 std::vector<Value> inputs_apart(const OverloadState& form, const Value* args,
                                 size_t num_args) {
-  if (!must_part(form, args, num_args)) return {};
+  if (!must_part(form, args)) return {};
   const bool pointwise = form.kind == OperatorInfo::kPointwise;
   const auto apart = [&](const TensorBase& t) {
     if (!shares(form, args, t)) return t;
@@ -50,23 +44,17 @@ std::vector<Value> inputs_apart(const OverloadState& form, const Value* args,
     if (pointwise && t.is_same(args[form.written[0]].to_tensor())) return t;
     return TensorBase(generated::copy_apart(Tensor(t)));
   };
-  std::vector<Value> own;
-  own.reserve(num_args);
-  for (size_t i = 0; i < num_args; ++i) {
-    const Value& v = args[i];
+  std::vector<Value> own(args, args + num_args);
+  for (const int r : form.read) {
+    Value& v = own[r];
     const bool optional = v.tag() == Value::Tag::OptionalTensorList;
-    if (is_written(form, i)) {
-      own.push_back(v);
-    } else if (v.is_tensor()) {
-      own.emplace_back(apart(v.to_tensor()));
+    if (v.is_tensor()) {
+      v = Value(apart(v.to_tensor()));
     } else if (optional || v.tag() == Value::Tag::TensorList) {
       std::vector<TensorBase> list;
       for (const TensorBase& t : v.to_tensor_list()) list.push_back(apart(t));
-      own.push_back(optional
-                        ? Value::optional_tensor_list(list.data(), list.size())
-                        : Value::tensor_list(list.data(), list.size()));
-    } else {
-      own.push_back(v);
+      v = optional ? Value::optional_tensor_list(list.data(), list.size())
+                   : Value::tensor_list(list.data(), list.size());
     }
   }
   return own;
@@ -74,10 +62,10 @@ std::vector<Value> inputs_apart(const OverloadState& form, const Value* args,
 
 void check_outs_apart(const OverloadState& form, const OperatorEntry& entry,
                       const Value* args) {
-  if (form.written.size() < 2) return;
+  if (!form.outs_apart) return;
   std::vector<Tensor> outs;
   for (const int w : form.written) {
-    if (args[w].is_tensor()) outs.emplace_back(args[w].to_tensor());
+    outs.emplace_back(args[w].to_tensor());
   }
   generated::check_outs_apart(entry, outs);
 }

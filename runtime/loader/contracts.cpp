@@ -65,7 +65,7 @@ void check_boxes(const OverloadState& form, const Value* args) {
 }
 
 void check_requirements(const OverloadState& form, const Value* args) {
-  if (!form.has_contract) return;
+  if (!form.contract_applies) return;
   const CallNames names(form, args);
   for (const RequireState& r : form.op->require) {
     if (r.condition.truth(names)) continue;

@@ -6,6 +6,7 @@
 #include "aten/engine/iter.h"
 #include "autograd/formulas.h"
 #include "autograd/generated_support.h"
+#include "autograd/inplace_view.h"
 
 namespace sy::runtime {
 namespace {
@@ -367,7 +368,8 @@ void record(const Kernel& k, const OperatorEntry& op, DispatchKeySet keys,
     set_histories(form, node, results, n);
     node->keep_results(results);
   } else {
-    rebase_history(*self, node);
+    const bool is_view = form.gradient == codegen::FormGradient::kRecordView;
+    (is_view ? set_history_of_view : rebase_history)(*self, node);
     node->keep_results(&args[form.written[0]]);
   }
 }
@@ -490,13 +492,19 @@ std::unique_ptr<Gradient> make_gradient(codegen::DerivativePlan plan,
     g->saved.push_back({InternedString(s.name), s.kind, s.is_result, place,
                         std::move(s.readers)});
   }
-  g->non_differentiable = plan.non_differentiable;
   g->uses_grads = plan.uses_grads;
   return g;
 }
 
-BoxedFunction record_kernel() { return &record; }
-BoxedFunction overwrite_kernel() { return &overwrite; }
-BoxedFunction reject_kernel() { return &reject; }
+BoxedFunction gradient_kernel(codegen::FormGradient gradient) {
+  using codegen::FormGradient;
+  switch (gradient) {
+    case FormGradient::kRecord:
+    case FormGradient::kRecordView: return &record;
+    case FormGradient::kOverwrite: return &overwrite;
+    case FormGradient::kReject: return &reject;
+    default: return nullptr;
+  }
+}
 
 }  // namespace sy::runtime

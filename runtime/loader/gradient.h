@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "aten/backend/fused_pointwise.h"
-#include "codegen/derivative.h"
+#include "codegen/form_plan.h"
 #include "runtime/loader/operator_state.h"
 
 namespace sy::runtime {
@@ -49,7 +49,7 @@ struct Gradient {
   // Positions in the base form of the arguments that have a formula.
   std::vector<size_t> arguments;
   std::vector<Kept> saved;
-  bool non_differentiable = false, uses_grads = false;
+  bool uses_grads = false;
   size_t names = 0;  // of the environment of formulas
   std::vector<Formula> formulas;
 };
@@ -60,11 +60,7 @@ std::unique_ptr<Gradient> make_gradient(codegen::DerivativePlan plan,
                                         const char* name,
                                         const FindCallee& find);
 
-// Kernels of the Autograd key.
-BoxedFunction record_kernel();
-// Of the in-place form of an operator without a gradient.
-BoxedFunction overwrite_kernel();
-// Of out= forms: refuses to be recorded.
-BoxedFunction reject_kernel();
+// Of the Autograd key; null where no kernel of our own is needed.
+BoxedFunction gradient_kernel(codegen::FormGradient gradient);
 
 }  // namespace sy::runtime

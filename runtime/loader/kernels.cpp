@@ -197,20 +197,6 @@ const TensorBase& like_argument(const OverloadState& form, const Value* args) {
   return none;
 }
 
-// Of a backend without data.
-void sizes_alone(const Kernel& k, const OperatorEntry&, DispatchKeySet,
-                 Value* args, size_t, Value* results, size_t n) {
-  const OverloadState& form = form_of(k);
-  check_boxes(form, args);
-  check_requirements(form, args);
-  const TensorBase& like = like_argument(form, args);
-  for (size_t i = 0; i < n; ++i) {
-    const Dims sizes = list_of(form.op->shape[i], CallNames(form, args));
-    results[i] = Value(
-        TensorBase(new_result(like, sizes, result_dtype(form, args, i, like))));
-  }
-}
-
 // All tensors on one device; every tensor of a list defined.
 void check_devices(const OverloadState& form, const OperatorEntry& entry,
                    const Value* args) {
@@ -235,15 +221,32 @@ void check_devices(const OverloadState& form, const OperatorEntry& entry,
   }
 }
 
+// Of a backend without data.
+void sizes_alone(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
+                 Value* args, size_t, Value* results, size_t n) {
+  const OverloadState& form = form_of(k);
+  check_boxes(form, args);
+  check_devices(form, entry, args);
+  check_requirements(form, args);
+  const TensorBase& like = like_argument(form, args);
+  for (size_t i = 0; i < n; ++i) {
+    const Dims sizes = list_of(form.op->shape[i], CallNames(form, args));
+    results[i] = Value(
+        TensorBase(new_result(like, sizes, result_dtype(form, args, i, like))));
+  }
+}
+
 void check_contract(const OverloadState& form, const OperatorEntry& entry,
                     Value* args) {
   const OperatorState& op = *form.op;
   const bool inplace = form.inplace;
-  check_devices(form, entry, args);
-  check_requirements(form, args);
   std::vector<Dims> sizes;
-  for (const PlanProgram& f : op.shape) {
-    sizes.push_back(list_of(f, CallNames(form, args)));
+  if (form.contract_applies) {
+    check_devices(form, entry, args);
+    check_requirements(form, args);
+    for (const PlanProgram& f : op.shape) {
+      sizes.push_back(list_of(f, CallNames(form, args)));
+    }
   }
   for (size_t i = 0; i < form.written.size(); ++i) {
     const Value& written = args[form.written[i]];
@@ -542,25 +545,31 @@ std::vector<Value> base_arguments(const OverloadState& form,
                                   const Value* args) {
   std::vector<Value> out;
   for (size_t i = 0; i < form.positions.size(); ++i) {
-    if (form.fillers.empty()) {
-      out.push_back(args[form.positions[i]]);
-      continue;
-    }
-    const OverloadState::Filler& f = form.fillers[i];
-    switch (f.kind) {
-      case OverloadState::Filler::kArgument:
-        out.push_back(args[form.positions[i]]);
-        break;
-      case OverloadState::Filler::kDtype:
+    switch (const int place = form.positions[i]) {
+      case FormPlaces::kDtype:
         out.emplace_back(args[form.written[0]].to_tensor().scalar_type());
         break;
-      case OverloadState::Filler::kDevice:
+      case FormPlaces::kDevice:
         out.emplace_back(args[form.written[0]].to_tensor().device());
         break;
-      case OverloadState::Filler::kDefault: out.push_back(f.value); break;
+      case FormPlaces::kDefault: out.push_back(form.defaults[i]); break;
+      default: out.push_back(args[place]);
     }
   }
   return out;
+}
+
+// The engines refuse an input that shares a part of what is written; so that
+// programs mean the same everywhere, this form does.
+void check_overlap(const OverloadState& form, const Value* args) {
+  for (const int r : form.read) {
+    if (!args[r].is_tensor()) continue;
+    for (const int w : form.written) {
+      assert_no_partial_overlap(form.op->base_name(), args[w].to_tensor(),
+                                form.boxes[r].name.c_str(),
+                                args[r].to_tensor());
+    }
+  }
 }
 
 template <bool kRecorded>
@@ -569,6 +578,7 @@ void store(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
   const OverloadState& form = form_of(k);
   check_boxes(form, args);
   check_outs_apart(form, entry, args);
+  if (form.kind == OperatorInfo::kPointwise) check_overlap(form, args);
   std::vector<Value> in = base_arguments(form, args);
   if constexpr (kRecorded) {
     const bool recorded = GradMode::is_enabled() &&
@@ -630,13 +640,20 @@ BoxedFunction engine_kernel(lang::OperatorKind kind,
   }
 }
 BoxedFunction sizes_kernel() { return &sizes_alone; }
-BoxedFunction composite_kernel() { return &composite; }
-BoxedFunction foreach_kernel() { return &foreach; }
-BoxedFunction foreach_inplace_kernel() { return &foreach_inplace; }
-BoxedFunction foreach_out_kernel() { return &foreach_out; }
-BoxedFunction view_kernel() { return &view; }
-BoxedFunction store_kernel(bool recorded) {
-  return recorded ? &store<true> : &store<false>;
+BoxedFunction form_kernel(codegen::FormKernel kernel,
+                          const OverloadState& form) {
+  switch (kernel) {
+    case codegen::FormKernel::kNone: return nullptr;
+    case codegen::FormKernel::kComposite: return &composite;
+    case codegen::FormKernel::kForeach:
+      return form.out       ? &foreach_out
+             : form.inplace ? &foreach_inplace
+                            : &foreach;
+    case codegen::FormKernel::kView: return &view;
+    case codegen::FormKernel::kStore: return &store<false>;
+    case codegen::FormKernel::kRecordedStore: return &store<true>;
+  }
+  return nullptr;
 }
 
 }  // namespace sy::runtime

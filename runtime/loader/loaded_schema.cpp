@@ -5,9 +5,8 @@
 #include "c10/backend.h"
 #include "c10/default_argument.h"
 #include "c10/error.h"
-#include "codegen/derivative.h"
-#include "codegen/exact_out.h"
 #include "codegen/foreach.h"
+#include "codegen/form_plan.h"
 #include "codegen/functional_form.h"
 #include "codegen/view_code.h"
 #include "runtime/loader/checks.h"
@@ -37,35 +36,6 @@ void each_engines(const F& f) {
   for (const BackendInfo& b : backends()) {
     if (const BackendEngines* e = engines_of(b.type)) f(b, *e);
   }
-}
-
-uint16_t flags_of(const Operator& op, const Overload& o) {
-  uint16_t flags = 0;
-  if (!op.entry->device_check) flags |= OperatorDef::kNoDeviceCheck;
-  if (!op.entry->device_guard) flags |= OperatorDef::kNoDeviceGuard;
-  const auto returns = o.schema.returns();
-  if (!returns.empty() && returns[0].alias && !returns[0].alias.is_write()) {
-    flags |= OperatorDef::kView;
-  }
-  for (const lang::Text& tag : op.entry->tags) {
-    if (tag.str() == "nondeterministic_seeded") flags |= OperatorDef::kRandom;
-  }
-  const auto& derivative = op.entry->derivative;
-  const bool differentiable =
-      op.kind() == OperatorKind::kComposite ||
-      std::any_of(derivative.begin(), derivative.end(),
-                  [](const lang::DerivativeItem& d) {
-                    return d.kind !=
-                           lang::DerivativeItem::Kind::kNonDifferentiable;
-                  });
-  if (differentiable && !o.schema.is_out()) {
-    flags |= OperatorDef::kDifferentiable;
-  }
-  const codegen::Effects effects = effects_of(op, o);
-  if (effects.writes) flags |= OperatorDef::kWrites;
-  if (effects.aliases) flags |= OperatorDef::kAliases;
-  if (effects.geometry) flags |= OperatorDef::kGeometry;
-  return flags;
 }
 
 int argument(const FunctionSchema& schema, std::string_view name) {
@@ -106,40 +76,21 @@ void fill_node(const Operator& op, OperatorState* state) {
 
 void fill_positions(const Operator& op, const Overload& o,
                     OverloadState* form) {
-  using Filler = OverloadState::Filler;
   const auto arguments = op.base.schema.arguments();
   form->positions.reserve(arguments.size());
   for (const Argument& a : arguments) {
-    form->positions.push_back(argument(o.schema, a.name.view()));
+    form->positions.push_back(codegen::place_of(a, o.schema));
+    form->defaults.push_back(form->positions.back() >= 0
+                                 ? Value()
+                                 : default_value(a.default_value, a.type));
   }
-  const auto missing =
-      std::count(form->positions.begin(), form->positions.end(), -1);
-  for (size_t k = 0; missing > 0 && k < arguments.size(); ++k) {
-    const Argument& a = arguments[k];
-    const int i = form->positions[k];
-    Filler f{Filler::kArgument};
-    if (i < 0) {
-      f.kind = a.name == "dtype"    ? Filler::kDtype
-               : a.name == "device" ? Filler::kDevice
-                                    : Filler::kDefault;
-      f.value = default_value(a.default_value, a.type);
-    }
-    form->fillers.push_back(std::move(f));
-  }
-  for (size_t i = 0; i < o.schema.arguments().size(); ++i) {
-    if (codegen::is_target(o.schema, o.schema.arguments()[i])) {
-      form->written.push_back(static_cast<int>(i));
-    }
-  }
+  form->written = codegen::written_tensors(o.schema);
+  form->read = codegen::read_tensors(o.schema);
 }
 
 // What the definition says of the form's functional operator.
 void fill_functional(const Operator& op, const Overload& o,
                      const std::string& functional, OverloadState* form) {
-  using Places = codegen::FunctionalPlaces;
-  static_assert(Places::kDefault == FunctionalForm::kDefault &&
-                Places::kDtype == FunctionalForm::kDtype &&
-                Places::kDevice == FunctionalForm::kDevice);
   auto places = functional_places(op, o);
   if (!places) return;
   const size_t n = places->args.size();
@@ -367,7 +318,6 @@ void LoadedSchema::add(const Operator& op) {
     const auto known = Dispatcher::singleton().find("aten::" + name);
     return known && known->entry().has_flag(OperatorDef::kExactOut);
   });
-  const bool exact_out = exact.of(op);
   const std::vector<const Overload*> overloads = op.overloads();
   state->overloads.reserve(overloads.size());
   for (const Overload* o : overloads) {
@@ -384,9 +334,10 @@ void LoadedSchema::add(const Operator& op) {
     const auto returns = o->schema.returns();
     form->returns_view = !returns.empty() && returns[0].alias;
     form->full_name = op.ns + "::" + o->name;
-    form->flags = flags_of(op, *o);
+    form->flags = flags_of(op, *o, &exact);
+    form->inputs_apart = codegen::inputs_apart(op, *o);
+    form->outs_apart = codegen::are_outs_apart(*o);
     if (described) form->node = &state->node;
-    if (exact_out) form->flags |= OperatorDef::kExactOut;
     fill_positions(op, *o, form);
     fill_functional(op, *o, state->name, form);
     form->boxes.reserve(o->schema.arguments().size());
@@ -395,16 +346,18 @@ void LoadedSchema::add(const Operator& op) {
                              static_cast<uint32_t>(codegen::required_length(a)),
                              a.type, a.name});
     }
-    form->has_contract =
-        !state->require.empty() &&
-        std::count(form->positions.begin(), form->positions.end(), -1) == 0;
+    form->contract_applies = codegen::contract_applies(op, *o);
   }
-  const bool composite = op.kind() == OperatorKind::kComposite;
   lang::Diagnostics diagnostics;
   codegen::DerivativePlan plan;
-  if (!composite) plan = plan_derivative(*model_, op, diagnostics);
+  if (!codegen::is_recorded_by_parts(op)) {
+    plan = plan_derivative(*model_, op, diagnostics);
+  }
   if (!diagnostics.empty()) throw lang::LangError(diagnostics);
-  if (!composite && (plan.non_differentiable || !plan.empty())) {
+  for (size_t i = 0; i < overloads.size(); ++i) {
+    state->overloads[i].gradient = gradient_of(op, *overloads[i], plan);
+  }
+  if (!plan.non_differentiable && !plan.empty()) {
     state->gradient = make_gradient(std::move(plan), op, name, find);
   }
   register_kernels(*state, op);
@@ -438,75 +391,37 @@ void LoadedSchema::register_engines(OperatorState& state) {
 
 void LoadedSchema::register_kernels(OperatorState& state, const Operator& op) {
   const std::vector<const Overload*> overloads = op.overloads();
-  const OperatorKind kind = op.kind();
-  const bool engine = kind == OperatorKind::kPointwise ||
-                      kind == OperatorKind::kReduce ||
-                      kind == OperatorKind::kScan;
-  if (engine) register_engines(state);
+  register_engines(state);
   for (size_t i = 0; i < overloads.size(); ++i) {
     const OverloadState* const form = &state.overloads[i];
-    const bool base = i == 0;
     const Overload& o = *overloads[i];
     OperatorDef def;
     def.flags = form->flags;
     def.info = form;
     if (form->functional.op != nullptr) def.functional = &form->functional;
-    const bool contract = op.has_requirements() || !state.shape.empty() ||
-                          op.tensor_arguments().size() > 1 ||
-                          o.schema.is_mutable();
-    const bool complete =
-        std::count(form->positions.begin(), form->positions.end(), -1) == 0;
-    if (engine || (kind == OperatorKind::kDispatch && contract && complete)) {
-      def.guard_boxed = guard_kernel();
-    }
+    if (has_guard(op, o)) def.guard_boxed = guard_kernel();
     library_.def(op.ns + "::" + to_string(o.schema), def, line(*form));
-    if (state.is_foreach) {
-      impl(
-          *form,
-          form->out ? "CompositeExplicitAutograd" : "CompositeImplicitAutograd",
-          base            ? foreach_kernel()
-          : form->inplace ? foreach_inplace_kernel()
-                          : foreach_out_kernel(),
-          true);
-    } else if (!base) {
-      const bool recorded =
-          kind == OperatorKind::kComposite && o.schema.is_inplace();
-      impl(*form,
-           recorded ? "CompositeImplicitAutograd" : "CompositeExplicitAutograd",
-           store_kernel(recorded), true);
-    } else if (kind == OperatorKind::kComposite) {
-      impl(*form, "CompositeImplicitAutograd", composite_kernel(), true);
-    } else if (kind == OperatorKind::kView) {
-      impl(*form, "CompositeExplicitAutograd", view_kernel(), true);
-    } else if (kind == OperatorKind::kDispatch && op.is_functional() &&
-               !state.shape.empty()) {
-      each_engines([&](const BackendInfo& b, const BackendEngines& engines) {
-        if (!engines.has_data) {
-          impl(*form, b.key.c_str(), sizes_kernel(), true);
-        }
-      });
+    const codegen::FormKernel kernel = kernel_of(op, o);
+    if (kernel != codegen::FormKernel::kNone) {
+      impl(*form, key_of(kernel, o), form_kernel(kernel, *form), true);
     }
   }
+  if (!has_sizes_kernel(op)) return;
+  each_engines([&](const BackendInfo& b, const BackendEngines& engines) {
+    if (engines.has_data) return;
+    impl(state.overloads[0], b.key.c_str(), sizes_kernel(), true);
+  });
 }
 
 void LoadedSchema::register_gradient(OperatorState& state) {
-  const bool composite = state.kind == OperatorKind::kComposite;
-  if (!composite && state.gradient == nullptr) return;
-  const bool fixed = !composite && state.gradient->non_differentiable;
+  using codegen::FormGradient;
   for (const OverloadState& form : state.overloads) {
-    if (composite) {
-      if (form.out) impl(form, "Autograd", reject_kernel(), false);
-    } else if (fixed) {
-      if (form.inplace && &form != &state.overloads[0]) {
-        impl(form, "Autograd", overwrite_kernel(), false);
-      } else {
-        library_.impl(form.full_name, "Autograd", Kernel::fallthrough(),
-                      line(form));
-      }
-    } else if (form.out) {
-      impl(form, "Autograd", reject_kernel(), false);
+    if (form.gradient == FormGradient::kNone) continue;
+    if (form.gradient == FormGradient::kFallthrough) {
+      library_.impl(form.full_name, "Autograd", Kernel::fallthrough(),
+                    line(form));
     } else {
-      impl(form, "Autograd", record_kernel(), false);
+      impl(form, "Autograd", gradient_kernel(form.gradient), false);
     }
   }
 }

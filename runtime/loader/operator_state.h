@@ -8,7 +8,7 @@
 #include "aten/backend/engines.h"
 #include "c10/operator_def.h"
 #include "c10/plugin/library_token.h"
-#include "codegen/model.h"
+#include "codegen/form_plan.h"
 #include "runtime/loader/descriptors.h"
 #include "runtime/loader/evaluator.h"
 
@@ -40,12 +40,17 @@ struct OverloadState : OperatorInfo {
   bool copied_out = false;  // the tag
   bool laid_out = false;    // codegen::stores_as_laid_out
   bool returns_view = false;
-  bool has_contract = false;
+  bool contract_applies = false;  // codegen::contract_applies
+  codegen::InputsApart inputs_apart = codegen::InputsApart::kNone;
+  bool outs_apart = false;
+  codegen::FormGradient gradient = codegen::FormGradient::kNone;
   uint16_t flags = 0;     // of OperatorDef
   std::string full_name;  // "mine::add_.Tensor"
-  // Of each argument of the base form: where it is among this one's, or -1.
+  // Of each argument of the base form: where it is among this one's, or a
+  // FormPlaces::Place, which is below zero.
   std::vector<int> positions;
-  std::vector<int> written;  // arguments
+  std::vector<int> written;  // codegen::written_tensors
+  std::vector<int> read;     // codegen::read_tensors
   struct Box {
     Value::Tag tag;
     uint32_t length;  // of a list of fixed size; else 0
@@ -56,13 +61,8 @@ struct OverloadState : OperatorInfo {
   // What `functional` points to, if it has an operator: args, then written.
   std::vector<int8_t> places;
   FunctionalForm functional;
-  // out= and in-place forms: what the base form gets where this one has no
-  // such argument. Empty if this one has them all.
-  struct Filler {
-    enum Kind : uint8_t { kArgument, kDtype, kDevice, kDefault } kind;
-    Value value = {};
-  };
-  std::vector<Filler> fillers;
+  // What the base form may get where this one has no such argument.
+  std::vector<Value> defaults;
 };
 
 // The context of the kernel that an engine of a backend makes of a form.
@@ -163,14 +163,8 @@ BoxedFunction engine_kernel(lang::OperatorKind kind,
                             const BackendEngines& engines);
 // The results of `shape:` alone, for backends without data.
 BoxedFunction sizes_kernel();
-BoxedFunction composite_kernel();
-// Of `foreach:`: the functional form, and those that store its results.
-BoxedFunction foreach_kernel();
-BoxedFunction foreach_inplace_kernel();
-BoxedFunction foreach_out_kernel();
-BoxedFunction view_kernel();
-// Computes the base form and stores it. `recorded`: for composites, so that
-// autograd sees the parts and the copy.
-BoxedFunction store_kernel(bool recorded);
+// Of backends without an own one; null for kNone.
+BoxedFunction form_kernel(codegen::FormKernel kernel,
+                          const OverloadState& form);
 
 }  // namespace sy::runtime

@@ -2,6 +2,7 @@
 
 #include "autograd/api.h"
 #include "autograd/gradcheck.h"
+#include "c10/plugin/library.h"
 #include "c10/schema/function_schema.h"
 #include "test/runtime/twins.h"
 
@@ -11,11 +12,27 @@
 namespace sy::test {
 namespace {
 
+Tensor grown(const Tensor& self, const Tensor& other, int64_t by) {
+  return self.mul(other).unsqueeze(-1).expand({self.size(0), by}).contiguous();
+}
+
+Tensor& turned_(Tensor& self) { return self.t_(); }
+
+// Kernels of the entries that name none.
+RegistrationHandle kernels_of(const char* ns) {
+  return register_library(LibraryKind::Impl, ns, "CPU", [](Library& m) {
+    m.impl("grown", SY_FN(grown));
+    m.impl("turned_", SY_FN(turned_));
+  });
+}
+
 class Twins : public testing::Test {
  protected:
   // For all tests: loading is part of what they test once.
   static void SetUpTestSuite() {
     load_schema_text(loaded_text(), "twin.yaml").keep();
+    static const RegistrationHandle own = kernels_of("twin"),
+                                    others = kernels_of("loaded");
   }
 
   // Both forms on the same arguments; what is written is copied before.
@@ -320,6 +337,38 @@ TEST_F(Twins, InPlaceFormsAreRecorded) {
   compare("bump_", {of(leaf), 1});
   compare("bump.out", {of(leaf), 1, of(empty({3}))});
   compare("bumps.out", {of(leaf), of(empty({3}))});
+}
+
+// Entries whose kernels are registered elsewhere are checked as all others.
+TEST_F(Twins, KernelsOfOthers) {
+  const Tensor x = ramp({3}), y = ramp({3}).add(1);
+  compare("grown", {of(x), of(y), 2});
+  compare("grown", {of(x), of(y), 0});
+  compare("turned_", {of(ramp({2, 3}))}, {0});
+  compare("turned_", {of(ramp({2}))}, {0});
+  const Device meta(kMeta);
+  compare("grown", {of(x.to(meta)), of(y.to(meta)), 2});
+  compare("grown", {of(x), of(y.to(meta)), 2});
+  EXPECT_NE(call("twin::grown", {of(x), of(y), 0}).error, "");
+}
+
+// Of an in-place view nothing is written: other views keep their history.
+TEST_F(Twins, InPlaceViewsAreRecorded) {
+  for (const char* ns : {"twin::", "loaded::"}) {
+    SCOPED_TRACE(ns);
+    const Tensor x = ramp({2, 3}).requires_grad_();
+    const Tensor y = x.mul(2);
+    Tensor turned = y.view({2, 3});
+    const Tensor other = y.view({3, 2});
+    result(ns + std::string("turned_"), {of(turned)});
+    EXPECT_EQ(turned.sizes(), IntArrayRef({3, 2}));
+    const Tensor weight = ramp({3, 2});
+    turned.mul(weight).sum().backward();
+    expect_same(x.grad(), weight.t().mul(2).contiguous());
+    other.mul(weight).sum().backward();
+    const Tensor sum = weight.t().mul(2).add(weight.view({2, 3}).mul(2));
+    expect_same(x.grad(), sum.contiguous());
+  }
 }
 
 TEST_F(Twins, OverwrittenInputsAreNoticed) {
