@@ -8,7 +8,7 @@
 namespace sy {
 
 namespace detail {
-// Without strides (nullptr): row-major. The deleter may be nullptr.
+// `strides` may be nullptr, which means row-major. The deleter may be nullptr.
 SY_API Tensor from_blob(void* data, IntArrayRef sizes,
                         const IntArrayRef* strides, Deleter deleter,
                         void* context, const TensorOptions& options);

@@ -52,7 +52,7 @@ class SY_API Tensor : public TensorBase {
     return item().to<T>();
   }
   Tensor cpu() const;
-  // To the current device of CUDA.
+  // The tensor on the current device of CUDA.
   Tensor cuda() const;
   Tensor toType(ScalarType dtype) const;
 

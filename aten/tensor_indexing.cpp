@@ -121,8 +121,8 @@ class Applied {
   std::vector<std::optional<Tensor>> tensors_;
 };
 
-// Without its leading dims of size 1, of which it may have more than the place
-// it goes to.
+// `value` without its leading dims of size 1. It may have more of these than
+// the place it goes to.
 Tensor without_leading_ones(const Tensor& value, int64_t dims) {
   int64_t ones = 0;
   while (value.dim() - ones > dims && value.size(ones) == 1) ++ones;

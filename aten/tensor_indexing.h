@@ -16,7 +16,7 @@ namespace sy {
 
 namespace indexing {
 
-// A new dim of size 1. In a Slice: no bound.
+// A new dim of size 1. It means no bound in a Slice.
 inline constexpr std::nullopt_t None = std::nullopt;
 
 // Stands for all dims that the other indices do not name.

@@ -17,7 +17,8 @@ struct Origin {
   static constexpr int kMaxFrames = 48;
   std::array<void*, kMaxFrames> frames;
   int num_frames = 0;
-  // Of the node whose gradient this operation is a part of.
+  // The name and the origin of the node whose gradient this operation is a part
+  // of.
   std::string parent_name;
   std::shared_ptr<const Origin> parent;
 };

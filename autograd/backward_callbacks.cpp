@@ -39,7 +39,7 @@ Registry& registry() {
   return *r;
 }
 
-// On `leaf` there is no lock: whoever changes it may not run backward to it.
+// Takes no lock of `leaf`: a thread that changes it may not run backward to it.
 bool is_reached(const Tensor& leaf, const std::function<bool(Node&)>& reached) {
   const Meta* m = meta_of(*leaf.impl());
   Node* n =

@@ -8,7 +8,7 @@
 
 #include "autograd/thread.h"
 
-// What the engine keeps and calls for backward_callbacks.h.
+// The engine's part of backward_callbacks.h.
 
 namespace sy::autograd {
 
@@ -36,7 +36,7 @@ class CallbackScope {
   CallbackScope& operator=(const CallbackScope&) = delete;
 
   void queue(std::function<void()> f) { queued_.push_back(std::move(f)); }
-  // The run has ended well. Those of inner runs have nothing queued.
+  // The run has ended well. Scopes of inner runs have nothing queued.
   void finish() {
     if (SY_UNLIKELY(!queued_.empty())) call_all();
   }

@@ -65,7 +65,7 @@ class RandomState {
 
 class Frame;
 
-// In the place of one saved tensor. Empty until the second run.
+// Stands in for one saved tensor. Empty until the second run.
 struct Slot {
   std::shared_ptr<Frame> frame;
   Tensor tensor;

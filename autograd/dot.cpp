@@ -35,7 +35,7 @@ std::string bytes_text(size_t n) {
 
 class Writer {
  public:
-  // A number for each node, in the order that they are found.
+  // Gives each node a number, in the order that they are found.
   void add(Node& n) {
     if (numbers_.emplace(&n, nodes_.size()).second) nodes_.push_back(&n);
   }

@@ -19,11 +19,12 @@ namespace sy::autograd {
 
 // Note [Claiming nodes]
 //
-// What a run keeps of a node (how many gradients it still waits for, and those
-// that came) lies in the node if this run was the first to reach it: run_ holds
-// the run's number. A second run at the same time, in another thread or within
-// a node of the first, finds run_ taken and keeps its own in a map. Nodes are
-// not counted while a run uses them: the roots' edges keep the graph alive, and
+// The data that a run keeps of a node (how many gradients it still waits for,
+// and those that came) lies in the node if this run was the first to reach it:
+// run_ holds the run's number. A second run at the same time, in another thread
+// or within a node of the first, finds run_ taken and keeps its own in a map.
+// Nodes are not counted while a run uses them: the roots' edges keep the graph
+// alive, and edges do not change.
 // edges do not change.
 class Run {
  public:
@@ -36,7 +37,7 @@ class Run {
   Run& operator=(const Run&) = delete;
 
   void prepare(const std::vector<Edge>& roots);
-  // Before start(): calls those who watch leaves.
+  // Calls those who watch leaves. Call this before start().
   void tell_watches();
   void start(const std::vector<Edge>& roots,
              const std::vector<Tensor>& gradients);
@@ -45,7 +46,7 @@ class Run {
  private:
   enum Flag : uint8_t { kWanted = 1, kCaptured = 2, kSeen = 4 };
 
-  // Of one node; grads has one element per output.
+  // The state of one node; grads has one element per output.
   struct State {
     uint32_t& dependencies;
     uint8_t& flags;
@@ -174,8 +175,8 @@ void Run::tell_watches() {
   });
 }
 
-// Wanted is what has an edge to something captured or wanted. Depth first, with
-// a stack of its own.
+// A node is wanted if it has an edge to a captured or wanted node. The walk
+// goes depth first, with a stack of its own.
 void Run::find_wanted(const std::vector<Edge>& roots) {
   std::vector<std::pair<Node*, uint32_t>> stack;
   for (const Edge& r : roots) {
@@ -276,7 +277,7 @@ bool arrives_at(const TensorImpl& t, const Node& n, uint32_t output) {
 
 }  // namespace
 
-// Hooks of tensors, then retain_grad(): what is kept is what the hooks gave.
+// Runs the hooks of tensors, then retain_grad(), which keeps what they gave.
 void Run::before_node(Node& n, Tensor* grads) {
   const NodeExtra& extra = *n.extra_or_null();
   if (extra.hooks) run_tensor_hooks(n, grads);
@@ -341,7 +342,7 @@ void Run::apply(Node& n, Tensor* grads) {
   if (!options_.keep_graph) n.release_saved();
 }
 
-// In anomaly mode.
+// Applies the node in anomaly mode.
 void Run::apply_traced(Node& n, GradFrame& frame) {
   struct Running {
     explicit Running(const Node* n)

@@ -17,7 +17,7 @@ class NotDifferentiable final : public NodeOfMany {
   }
 };
 
-// Fresh results, or the written arguments.
+// Records fresh results, or the written arguments.
 void record(const OperatorEntry& op, intrusive_ptr<Node> node, Value* results,
             size_t num_results) {
   const bool in_place = op.schema().is_mutable();

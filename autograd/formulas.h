@@ -14,10 +14,10 @@ namespace sy::autograd {
 SY_API Tensor as_strided_backward(const Tensor& grad, const Geometry& base,
                                   const Geometry& view);
 
-// What a formula by operators reads in place of `t`, where the same formula as
-// an element program would use its elements as numbers: truth values are 0 and
-// 1 of the dtype of `grad`. Operators refuse some, and compute truth values of
-// others.
+// Returns what a formula by operators reads in place of `t`. The same formula
+// as an element program would use the elements of `t` as numbers: truth values
+// are 0 and 1 of the dtype of `grad`. Operators refuse some truth values, and
+// compute truth values of others.
 SY_API Tensor as_numbers(const Tensor& t, const Tensor& grad);
 
 }  // namespace sy::autograd

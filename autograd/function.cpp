@@ -286,12 +286,12 @@ void FunctionCall::save(const Tensor* outputs, size_t n) {
     }
     const size_t viewed = t.defined() ? viewed_output(t, outputs, n) : n;
     const Tensor* base = viewed < n ? &outputs[viewed] : nullptr;
-    // What is a view itself has its history from its own base.
+    // An output that is a view itself has its history from its own base.
     if (base == nullptr || base->impl()->view_meta()) {
       node.saved[i].save(t);
       continue;
     }
-    // Its memory alone: the output that it would keep owns the node.
+    // Saves its memory alone: the output that it would keep owns the node.
     node.saved[i].save(Tensor(t.impl()->alias()));
     if (differentiable_root(*t.impl()) != nullptr) {
       node.views.push_back(

@@ -53,7 +53,7 @@ void skip_output(Node& node) { node.add_output(TensorBase()); }
 
 namespace {
 
-// Who writes: an operator, or what has a name.
+// The writer: an operator, or something else with a name.
 struct Writer {
   const OperatorEntry* op;
   std::string_view name;
@@ -107,7 +107,7 @@ void check_write(const Writer& w, const TensorImpl& t) {
 
 namespace {
 
-// Of the first argument that `op` writes.
+// The name of the first argument that `op` writes.
 std::string_view written_name(const OperatorEntry& op) {
   for (const Argument& a : op.schema().arguments()) {
     if (a.is_write()) return a.name.view();

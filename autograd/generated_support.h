@@ -12,7 +12,7 @@
 #include "c10/dispatcher.h"
 #include "c10/plugin/library.h"
 
-// What generated kernels of the Autograd key use (see README.md).
+// Support for generated kernels of the Autograd key (see README.md).
 
 namespace sy::autograd {
 

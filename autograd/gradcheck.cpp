@@ -131,7 +131,8 @@ class Checker {
     return r;
   }
 
-  // Rows: elements of outputs[o]. By central differences in one element.
+  // The derivatives of the elements of outputs[o] by one element of a leaf, by
+  // central differences.
   Values differences(size_t o, size_t leaf, int64_t element) {
     double& x = at(leaves_[leaf], element);
     const double x0 = x;
@@ -209,8 +210,9 @@ class Checker {
     check_expanded(o, sums);
   }
 
-  // Along u for an input and v for the result: the sum over all pairs of
-  // elements of v[k] * derivative * u[e], which many errors cannot leave alike.
+  // Compares the derivative along u for an input and v for the result: the sum
+  // over all pairs of elements of v[k] * derivative * u[e], which many errors
+  // cannot leave alike.
   void check_directions(size_t o) {
     const Tensor cotangent = filled(outputs_[o], 0);
     const Values v = random(cotangent.numel());
@@ -233,7 +235,7 @@ class Checker {
     }
   }
 
-  // Of either sign and away from 0, so that no element's error is lost.
+  // Numbers of either sign and away from 0, so that no element's error is lost.
   Values random(int64_t n) {
     Values r(static_cast<size_t>(n));
     std::uniform_real_distribution<double> size(0.75, 1.25);
@@ -248,7 +250,8 @@ class Checker {
     return sum;
   }
 
-  // Of outputs[o], by central differences in direction u of an input.
+  // The derivative of outputs[o] in direction u of an input, by central
+  // differences.
   Values along(size_t o, size_t leaf, const Values& u) {
     const Tensor& x = leaves_[leaf];
     const Values before = values(x);
@@ -270,8 +273,8 @@ class Checker {
     return r;
   }
 
-  // A cotangent all of whose elements are one in memory, as sum() gives.
-  // `expected`: for a contiguous one.
+  // Checks a cotangent all of whose elements are one in memory, as sum() gives.
+  // `expected` holds the gradients for a contiguous one.
   void check_expanded(size_t o, const Matrix& expected) {
     const Tensor& out = outputs_[o];
     if (!problem_.empty() || out.numel() < 2) return;

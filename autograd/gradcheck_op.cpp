@@ -10,7 +10,7 @@ namespace sy::autograd {
 
 namespace {
 
-// Where a checked tensor stands: an argument, or an element of a list.
+// The place of a checked tensor: an argument, or an element of a list.
 struct Place {
   size_t argument;
   int element;  // -1: the argument itself

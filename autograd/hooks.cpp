@@ -70,7 +70,7 @@ namespace {
 bool is_removed(const intrusive_ptr<Hook>& h) { return !h->active(); }
 bool is_removed(const NodeHooks::OfOutput& h) { return is_removed(h.hook); }
 
-// Removed ones go when the next one comes.
+// Appends the entry, and drops the removed ones.
 template <class List, class Entry>
 void append(List* list, Entry entry) {
   list->erase(std::remove_if(list->begin(), list->end(),
@@ -86,7 +86,7 @@ NodeHooks& hooks_of(Node& n) {
   return *extra.hooks;
 }
 
-// With metadata, so that the node of a view stays the same one.
+// Makes metadata first, so that the node of a view stays the same one.
 Edge edge_for_hook(const char* op, const Tensor& t) {
   SY_CHECK(t.defined() && requires_grad(t), Value,
            "[{}] self: expected a tensor that requires a gradient, got {}", op,

@@ -9,9 +9,9 @@
 namespace sy::autograd {
 
 // The data that autograd keeps with a tensor. Leaves that require a gradient
-// and results of recorded operations have it. Whoever may write the tensor may
-// write the fields. The lock protects the fields that const operations fill in
-// later (accumulator, grad_fn of a view).
+// and results of recorded operations have it. Code that may write the tensor
+// may write the fields. The lock protects the fields that const operations fill
+// in later (accumulator, grad_fn of a view).
 struct SY_API Meta final : public AutogradMeta {
   Meta() noexcept = default;
   ~Meta() override;
@@ -48,7 +48,7 @@ inline bool requires_grad(const TensorBase& t) {
          requires_grad(*i);
 }
 
-// Where gradients of `t` go: to the node that made it, or to its accumulator.
+// The target of gradients of `t`: the node that made it, or its accumulator.
 // The edge is empty if t requires none.
 SY_API Edge gradient_edge(const TensorImpl& t);
 // The node that made it; nullptr for leaves.

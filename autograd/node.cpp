@@ -18,7 +18,7 @@ namespace detail {
 SY_TLS_FAST constinit thread_local Thread thread;
 SY_TLS_FAST constinit thread_local const OperatorEntry* recording = nullptr;
 
-// Made less destroyed, by thread; threads that ended have added theirs.
+// The nodes that a thread has made, less those that it has destroyed.
 struct LiveCounter {
   std::atomic<int64_t> count{0};
   LiveCounter* next = nullptr;
@@ -141,7 +141,7 @@ void NodeOfMany::set_edges(std::vector<Edge> edges,
 
 Tensor GradFrame::grad_or_zeros(int i) const {
   if (grads_[i].defined()) return grads_[i];
-  // Indices and counts among the results have none.
+  // Results that are indices or counts have no gradient.
   const SavedMeta& m = node_.output(static_cast<uint32_t>(i));
   return m.defined() ? rt::expanded_zeros(m) : Tensor();
 }
@@ -156,7 +156,7 @@ std::vector<Tensor> GradFrame::grads() const {
 
 namespace {
 
-// Of an edge to an empty vector; another gradient stays.
+// Reshapes the gradient of an edge to an empty vector; another gradient stays.
 Tensor empty_grad(const Tensor& grad, const Edge& e) {
   const IntArrayRef to = e.node->output(e.input_nr).sizes();
   return to.size() == 1 && to[0] == 0 ? rt::reshape(grad, to) : grad;

@@ -35,8 +35,8 @@ namespace detail {
 extern SY_API SY_TLS_FAST constinit thread_local const OperatorEntry* recording;
 }  // namespace detail
 
-// Where the gradient of one input goes: to output `input_nr` of the operation
-// that `node` stands for. Without a node, nobody wants it.
+// The target of the gradient of one input: output `input_nr` of the operation
+// that `node` stands for. Nobody wants the gradient if there is no node.
 struct Edge {
   intrusive_ptr<Node> node;
   uint32_t input_nr = 0;

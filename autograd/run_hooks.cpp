@@ -10,7 +10,7 @@ namespace sy::autograd {
 
 namespace {
 
-// As they are now: hooks may register and remove others.
+// The hooks as they are now: hooks may register and remove others.
 template <class List>
 List hooks_now(const Node& n, List NodeHooks::*list) {
   const std::lock_guard guard(n.lock());

@@ -122,7 +122,7 @@ class SavedMeta {
 // "float32[2, 3] on cpu"; "undefined".
 SY_API std::string to_string(const SavedMeta& m);
 
-// Where the elements of a tensor lie in its storage.
+// The places of a tensor's elements in its storage.
 struct Geometry {
   SavedInts sizes, strides;
   int64_t offset = 0;

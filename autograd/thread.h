@@ -24,8 +24,8 @@ struct Thread {
   const Node* running = nullptr;
   // The frame of the custom Function whose backward is running.
   const GradFrame* frame = nullptr;
-  // Of the outermost run, also on the stacks of those within it; nullptr while
-  // no backward runs.
+  // The scope of the outermost run, also on the stacks of runs within it;
+  // nullptr while no backward runs.
   CallbackScope* callbacks = nullptr;
   uint32_t nested = 0;  // runs within runs, on this stack
   bool destroying = false;

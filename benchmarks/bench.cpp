@@ -19,8 +19,8 @@ SY_LIBRARY_IMPL(bench, CPU, m) { m.impl("noop", SY_FN(noop_cpu)); }
 
 // ---- one call ---------------------------------------------------------------
 
-// What the two dispatch_ figures are compared with: the same function, called
-// through a pointer.
+// The baseline of the two dispatch_ figures: the same function, called through
+// a pointer.
 void direct_noop(State& s) {
   Tensor (*volatile f)(const Tensor&) = &noop_cpu;
   const Tensor a = sy::ones({1});
@@ -280,7 +280,7 @@ void matrix_product(State& s, sy::ScalarType dtype) {
 void mm_f32(State& s) { matrix_product(s, sy::kFloat); }
 void mm_f64(State& s) { matrix_product(s, sy::kDouble); }
 void mm_bf16(State& s) { matrix_product(s, sy::kBFloat16); }
-// Named as the peer's templates are.
+// The names are those of the peer's templates.
 BENCHMARK(mm_f32)
     ->Name("mm<at::kFloat>")
     ->Arg(64)

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <string>
 
-// For benchmarks of one source for both libraries, whose calls are the same:
-// `lib` is the one, PEER builds it for libtorch.
+// Support for benchmarks of one source for both libraries, whose calls are the
+// same: `lib` is the one, PEER builds it for libtorch.
 
 #ifdef PEER
 #include <torch/torch.h>
@@ -49,7 +49,8 @@ class PeakMemory {
   int64_t before_ = 0;
 };
 
-// What all names of a file take: made by the first that is measured, kept.
+// The arguments of all names of a file: made by the first that is measured,
+// kept.
 template <class Tensors>
 const Tensors& made_once() {
   static const Tensors& made = *new Tensors;

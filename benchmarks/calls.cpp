@@ -1,5 +1,5 @@
-// What a call costs where the work is little: views, and products of small
-// matrices. As in bench.cpp, libtorch runs in InferenceMode, ours does not.
+// The cost of a call where the work is little: views, and products of small
+// matrices. libtorch runs in InferenceMode, as in bench.cpp; ours does not.
 
 #include <benchmark/benchmark.h>
 

@@ -15,7 +15,7 @@ using lib::kFloat;
 using lib::kLong;
 using lib::Tensor;
 
-// What the calls below take; made once.
+// The arguments of the calls below; made once.
 struct Tensors {
   Tensor m = lib::randn({1024, 1024}), n = lib::randn({1024, 1024});
   Tensor t = m.t(), v = lib::randn({1 << 20}), u = lib::rand({1 << 20});

@@ -19,7 +19,7 @@ Tensor integers(int64_t high, lib::IntArrayRef sizes) {
   return lib::randint(high, sizes, lib::TensorOptions(kLong));
 }
 
-// What the calls below take; made once.
+// The arguments of the calls below; made once.
 struct Tensors {
   Tensor m = lib::randn({1024, 1024}), n = lib::randn({1024, 1024});
   Tensor h = m.to(kBFloat16), d = m.to(kDouble);

@@ -1,4 +1,4 @@
-// What it takes to compile programs, and to keep them.
+// The cost of compiling programs, and of keeping them.
 //
 //   jit_bench       SWITCHYARD_JIT_LIBRARY says where the compiler is
 
@@ -95,8 +95,8 @@ double resident_mb() {
   return pages * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1e6;
 }
 
-// Of the process: with LLVM and one program, with a thousand more, and with a
-// thousand others in their place.
+// The memory of the process: with LLVM and one program, with a thousand more,
+// and with a thousand others in their place.
 void jit_memory_1000(benchmark::State& s) {
   cpu::jit::set_store("");
   for (auto _ : s) {

@@ -19,7 +19,7 @@ const sy::NodeDesc& node_of(const char* name) {
   return *sy::node_desc(sy::Dispatcher::singleton().find(name).value().entry());
 }
 
-// A region being made; what values are like is said by tensors.
+// A region being made; tensors say what values are like.
 class Program {
  public:
   explicit Program(const Tensor& x) : x_(x), b_(x.sizes()) {}
@@ -38,7 +38,7 @@ class Program {
     return b_.reduce(*node_of(name).reduce, {&x_, sy::IntArrayRef(last), true},
                      value, uint64_t{1} << last);
   }
-  // What runs it, from then on without preparing it again.
+  // A function that runs it, from then on without preparing it again.
   std::function<void()> done(int value) {
     const Tensor out = empty_like(x_);
     b_.output(value, out);

@@ -1,4 +1,4 @@
-// What the machine can do at most, by plain loops over the library's threads:
+// The most that the machine can do, by plain loops over the library's threads:
 // the other figures are held against these.
 
 #include <benchmark/benchmark.h>
@@ -42,13 +42,13 @@ typedef float Float4 __attribute__((vector_size(16)));
 typedef float Float8 __attribute__((vector_size(32)));
 typedef float Float16 __attribute__((vector_size(64)));
 
-// Multiplies and adds in registers. Compiled for an instruction set by who
-// inlines it.
+// Multiplies and adds in registers. The function that inlines it decides the
+// instruction set.
 template <class Vector>
 [[gnu::always_inline]] inline float multiply_add(float seed) {
   Vector sum[kChains], factor;
   for (size_t l = 0; l < sizeof factor / sizeof seed; ++l) factor[l] = 1 - seed;
-    // All different: equal ones would be computed once.
+    // The chains differ: equal ones would be computed once.
 #pragma GCC unroll 12
   for (int k = 0; k < kChains; ++k) sum[k] = factor * static_cast<float>(k);
   for (int64_t i = 0; i < kSteps; ++i) {

@@ -8,7 +8,7 @@
 
 namespace sy {
 
-// What one allocator hands out, in bytes. The counts of calls begin at process
+// The memory of one allocator, in bytes. The counts of calls begin at process
 // start.
 struct MemoryStats {
   int64_t allocated = 0;     // handed out now
@@ -44,8 +44,8 @@ class SY_API Allocator {
     return allocate(bytes);
   }
   // Says that work number `ticket` of `stream` (StreamInterface::last_ticket),
-  // on device `device` of the backend, uses the block at `data`. Whoever frees
-  // the block, the allocator gives it only to work that runs after that.
+  // on device `device` of the backend, uses the block at `data`. The allocator
+  // then gives the block only to work that runs after that, whoever frees it.
   // Launches call this through note_use() (c10/stream.h).
   virtual void note_use(const void* /*data*/, int /*device*/,
                         uint64_t /*stream*/, uint64_t /*ticket*/) noexcept {}

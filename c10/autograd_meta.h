@@ -10,8 +10,8 @@ namespace sy {
 class TensorImpl;
 class OperatorEntry;
 
-// What autograd keeps with a tensor. The autograd library defines it; c10 only
-// owns it.
+// The data that autograd keeps with a tensor. The autograd library defines it;
+// c10 only owns it.
 class SY_API AutogradMeta {
  public:
   virtual ~AutogradMeta();

@@ -6,9 +6,9 @@
 #include "c10/device.h"
 #include "c10/macros.h"
 
-// What a backend offers besides kernels and devices: one object of a kind for
-// each backend. c10 keeps the pointers and knows nothing of most objects, whose
-// types belong to the layers that use them.
+// The services of a backend besides kernels and devices: one object of a kind
+// for each backend. c10 keeps the pointers and knows nothing of most objects,
+// whose types belong to the layers that use them.
 
 namespace sy {
 
@@ -37,8 +37,8 @@ enum class BackendService : uint8_t {
 // Library::service() registers it.
 SY_API void* backend_service(DeviceType device, BackendService s) noexcept;
 
-// The library that registered it, to be held by whoever keeps what the object
-// made; nullptr if there is none.
+// The library that registered the service; nullptr if there is none. Code that
+// keeps what the object made must hold it.
 SY_API LibraryToken* owner_of_service(DeviceType device,
                                       BackendService s) noexcept;
 
@@ -47,7 +47,7 @@ namespace detail {
 SY_API void set_backend_service(DeviceType device, BackendService s,
                                 void* object) noexcept;
 // Called when a service has been withdrawn, after the last call that could use
-// it, for what was kept of it. One function for each service.
+// it, for what was kept of it. There is one function for each service.
 using ServiceGone = void (*)(DeviceType device) noexcept;
 SY_API void on_service_gone(BackendService s, ServiceGone f) noexcept;
 void service_gone(DeviceType device, BackendService s) noexcept;

@@ -8,8 +8,8 @@
 
 namespace sy {
 
-// Which work still uses a block of memory. Allocators keep one for each block,
-// on devices whose kernels run after the call. It takes no locks.
+// The work that still uses a block of memory. Allocators keep one for each
+// block, on devices whose kernels run after the call. It takes no locks.
 class BlockUses {
  public:
   // See Allocator::note_use().

@@ -344,7 +344,7 @@ struct SignatureTraits<R(A...)> {
   static constexpr CppSignature kSignature = {kArgs, ResultTraits<R>::codes,
                                               sizeof...(A),
                                               ResultTraits<R>::count, false};
-  // Of kernels; callers need not compile call_on_device().
+  // For kernels alone; callers need not compile call_on_device().
   static void* device_entry() {
     return reinterpret_cast<void*>(&call_on_device);
   }

@@ -50,7 +50,7 @@ class File {
       if (n <= 0) return false;
       at += static_cast<size_t>(n);
     }
-    // For trim(), where the system keeps no such times.
+    // Notes the use for trim(), where the system keeps no such times.
     if (s.st_mtime + kHour < std::time(nullptr)) futimens(fd_, nullptr);
     return true;
   }
@@ -166,7 +166,7 @@ void CacheFolder::trim(uint64_t most,
       if (s.st_mtime + kHour < now) unlink(path.c_str());
       continue;
     }
-    // In blocks of the disk.
+    // Counts in blocks of the disk.
     const uint64_t size = (static_cast<uint64_t>(s.st_size) / 4096 + 1) * 4096;
     bytes += size;
     entries.push_back({std::move(path), s.st_mtime, size});

@@ -25,18 +25,19 @@ class SY_API CacheFolder {
   // file, others could write it, or it has more bytes than `most`.
   enum class Found : uint8_t { kNone, kDamaged, kRead };
   Found read(const std::string& name, size_t most, std::string* text) const;
-  // `head` and `bytes` as one file. False, with errno, if it cannot.
+  // Writes `head` and `bytes` as one file. False, with errno, if it cannot.
   bool write(const std::string& name, std::string_view head,
              std::string_view bytes) const;
   void remove(const std::string& name) const;
 
-  // Where files have more bytes than `most`, removes those that were not used
+  // If the files have more bytes than `most`, removes those that were not used
   // for the longest time, and a quarter more, so that it is seldom done. Looks
-  // at files alone whose names are this folder's.
+  // only at files whose names are this folder's.
   void trim(uint64_t most, bool (*is_own)(std::string_view name)) const;
 
-  // What the variable says, or else $XDG_CACHE_HOME/switchyard/NAME, or that of
-  // ~/.cache. "" for none: the variable is empty, or there is no home.
+  // The path that the variable says, or else $XDG_CACHE_HOME/switchyard/NAME,
+  // or that of ~/.cache. "" for none: the variable is empty, or there is no
+  // home.
   static std::string default_path(const char* variable,
                                   const std::string& name);
 

@@ -26,8 +26,8 @@ void tell_capture_acts(const char* what) {
   }
 }
 
-// What is watched may lie between variables, where a sanitizer lets nobody
-// read, and its neighbours may belong to other threads.
+// Watched memory may lie between variables, where a sanitizer lets nobody read,
+// and its neighbours may belong to other threads.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 __attribute__((no_sanitize("address", "thread"), noinline)) void
 WatchedBytes::take(const void* from, void* to, size_t bytes) noexcept {

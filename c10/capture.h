@@ -14,19 +14,19 @@ class StorageImpl;
 class TensorImpl;
 
 // Something beside tensors that captured code has read: the mode of a module,
-// the options of an optimizer. Whoever keeps a graph of the code asks whether
-// it still is as it was.
+// the options of an optimizer. The owner of a graph of the code asks whether it
+// still is as it was.
 class SY_API Dependence : public RefCounted {
  public:
   virtual ~Dependence();
-  // What it is about: a code that reads it twice depends on it once.
+  // The object that it is about: code that reads it twice depends on it once.
   virtual const void* of() const noexcept = 0;
   // Whether a graph of then may run now. May bring tensors up to date that hold
   // numbers of it.
   virtual bool holds() = 0;
-  // What differs: "mode of Dropout: evaluating, was training".
+  // The difference: "mode of Dropout: evaluating, was training".
   virtual std::string difference() const = 0;
-  // What differs now made no other graph: it is not looked at again.
+  // Ends the comparison of what differs now: it made no other graph.
   virtual void accept() {}
   // Whether the code may have reached that tensor by it, too.
   virtual bool leads_to(const TensorImpl*) const { return false; }
@@ -43,8 +43,8 @@ class SY_API WatchedBytes {
   bool had(const void* pointer) const;
   // Copies memory that may lie beside variables of the program.
   static void take(const void* from, void* to, size_t bytes) noexcept;
-  // What differs now is not looked at again once accept() is called: units of
-  // four bytes, as numbers and flags are.
+  // note_difference() notes what differs now, in units of four bytes, as
+  // numbers and flags are. accept() ends the comparison of the noted units.
   void note_difference();
   void accept();
   const unsigned char* at() const noexcept { return at_; }
@@ -60,7 +60,7 @@ class SY_API WatchedBytes {
   std::vector<bool> ignored_, differ_;  // by unit
 };
 
-// What captured code tells beside its calls.
+// A note of captured code, beside its calls.
 struct CaptureNote {
   enum Kind : uint8_t {
     kReads,    // it has read `reads`
@@ -76,9 +76,9 @@ struct CaptureNote {
   uint64_t sequence_nr = 0;
 };
 
-// What a thread tells the code that captures its calls (thread_state.capture),
-// beside the calls themselves, which reach it through the dispatcher. Nothing
-// is told while kernels run.
+// The functions by which a thread tells the code that captures its calls
+// (thread_state.capture) of things beside the calls themselves, which reach it
+// through the dispatcher. A thread tells nothing while kernels run.
 class SY_API CaptureHooks {
  public:
   CaptureHooks();

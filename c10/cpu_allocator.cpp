@@ -18,8 +18,8 @@
 
 // Note [CPU allocator]
 // Up to kPoolMaxBytes: the pool. Above: blocks of eight sizes per power of two
-// (at most 1/8 wasted), kept when freed and handed out again last in first
-// out, under one lock. What is kept is bounded; beyond the bound the blocks
+// (at most 1/8 wasted), kept when freed and handed out again last in first out,
+// under one lock. The kept bytes are bounded; beyond the bound the blocks
 // unused for longest go back to the system, however large. The limit counts
 // bytes as asked for; small results enter it, and the peak, each time a thread
 // takes a new batch of blocks, so by steps of some kilobytes a thread.
@@ -47,7 +47,7 @@ SizeClass size_class(size_t bytes) {
           (eighth + 1) << (log - 3)};
 }
 
-// At the start of a block that nobody uses.
+// Lies at the start of a block that nobody uses.
 struct __attribute__((may_alias)) FreeBlock {
   FreeBlock *next, *before;  // of the same class
   FreeBlock *older, *newer;  // of all
@@ -206,7 +206,7 @@ void* cpu_allocate_large(size_t bytes) {
       return b;
     }
     ++state.system_calls;
-    // What is kept must not push the process beyond the limit either.
+    // Kept blocks must not push the process beyond the limit either.
     if (beyond(n.limit, n.used + n.cached, size.bytes)) {
       evicted = evict(std::max<int64_t>(
           0, n.limit - n.used - static_cast<int64_t>(size.bytes)));

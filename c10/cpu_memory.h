@@ -29,8 +29,9 @@ inline void cpu_deallocate(void* data, size_t bytes) noexcept {
   }
 }
 
-// Around a fork, when it waits for nobody any more. These locks are taken too
-// often to be ForkMutexes (c10/fork.h); no other one is taken under them.
+// Called around a fork, when it waits for nobody any more. These locks are
+// taken too often to be ForkMutexes (c10/fork.h); no other one is taken under
+// them.
 void lock_memory_for_fork() noexcept;
 void unlock_memory_after_fork(bool child) noexcept;
 

@@ -25,7 +25,7 @@ namespace {
        nearest.question());
 }
 
-// Those with a fixed number may be named before they are loaded.
+// Backends with a fixed number may be named before they are loaded.
 bool may_be_named(const BackendInfo& b) {
   return b.present || number_of(b.type) < kNumFixedBackends;
 }

@@ -40,7 +40,7 @@ struct Plan {
     slots.push_back(k);
     made_of_slot.push_back(index);
   }
-  // Each has the kernel bound to the operator, and what leads there.
+  // Each made one has the kernel bound to the operator, and what leads there.
   size_t num_kernels() const {
     size_t n = made.size();
     for (const Made& m : made) n += size_t{m.device} + size_t{m.guard};
@@ -105,8 +105,8 @@ const Kernel* Registry::kernel_for(const OperatorEntry& e, DispatchKey f,
   return fallback.all != nullptr ? kernel(fallback.all) : nullptr;
 }
 
-// The backend's own kernels, fallbacks included: others call operators, which
-// have theirs.
+// True for the backend's own kernels, fallbacks included: other kernels call
+// operators, which have device calls of their own.
 bool Registry::in_device_call(const OperatorEntry& e, DispatchKey f,
                               int backend, const Kernel* k) const {
   if (f != DispatchKey::Dense || k == nullptr || k->is_fallthrough() ||
@@ -170,7 +170,7 @@ const DispatchTable* Registry::build(const OperatorEntry& e) const {
     }
   }
   head.num_slots = static_cast<uint16_t>(plan.slots.size());
-  // Each slot may have one to trace.
+  // Each slot may have a kernel that traces.
   const bool traced = tracing_ || detail::kernel_watch() != nullptr;
   head.num_kernels = static_cast<uint16_t>(plan.num_kernels() +
                                            (traced ? plan.slots.size() : 0));

@@ -8,7 +8,7 @@
 
 namespace sy {
 
-// Where a call with one key goes. `fn` is the unboxed function to call with
+// The target of a call with one key. `fn` is the unboxed function to call with
 // `kernel`. If `fn` is nullptr, the call takes the slow path: the kernel exists
 // boxed only, is a fallthrough, or is missing.
 struct DispatchSlot {

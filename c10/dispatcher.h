@@ -76,7 +76,7 @@ class SY_API OperatorEntry {
   DispatchKeySet keys_of(const Value* args) const;
   // Puts "[name] " before the message if it names no operator.
   SY_COLD void name_in(Error& e) const;
-  // In a handler of a call: throws the exception again. An Error names the
+  // Throws the exception again, in a handler of a call. An Error names the
   // operator then, and std::bad_alloc is an OutOfMemoryError.
   [[noreturn]] SY_COLD void rethrow() const;
   // Chooses the highest backend if tensors are on several. Throws ValueError if

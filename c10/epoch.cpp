@@ -15,7 +15,7 @@
 #include "c10/thread_state.h"
 
 // Note [Calls in flight]
-// A call marks its thread by two plain stores (CallScope). Whoever takes
+// A call marks its thread by two plain stores (CallScope). A thread that takes
 // kernels away first publishes the new tables, then makes every core pass a
 // barrier (membarrier), so that each thread either shows its mark or will read
 // the new tables; then it waits for the marks seen to change. Readers pay no
@@ -61,8 +61,9 @@ thread_local ThreadExit thread_exit;
 
 long membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0); }
 
-// Where membarrier is refused: taking a right away from a touched page makes
-// the kernel interrupt every core that runs a thread of the process.
+// Replaces membarrier where the system refuses it: taking a right away from a
+// touched page makes the kernel interrupt every core that runs a thread of the
+// process.
 void barrier_by_page() {
   static ForkMutex mutex;
   static void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE,

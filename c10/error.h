@@ -94,7 +94,7 @@ struct Format {
       detail::a_format_has_fewer_braces_than_arguments();
   }
 };
-// What a function takes before its arguments `const A&...`.
+// The format that a function takes before its arguments `const A&...`.
 template <class... A>
 using FormatOf = Format<std::type_identity_t<A>...>;
 

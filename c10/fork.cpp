@@ -12,8 +12,9 @@
 
 namespace sy {
 
-// Of this thread; the address names it. No name of an unnamed namespace: gold
-// takes all of those for one another where the model is initial-exec.
+// The state of this thread, whose address names the thread. It is not in an
+// unnamed namespace: gold takes all names of those for one another where the
+// model is initial-exec.
 struct ForkThread {
   int depth = 0;  // sections and locks
   bool quick = false, at_rest = false;
@@ -194,9 +195,9 @@ void end_as_guest() noexcept { --fork_thread.depth; }
 
 namespace {
 
-// Whoever makes a function-local static is within a section, and so are those
-// who wait for it: a child never finds one half made. The first byte of a guard
-// is what compiled code looks at.
+// The thread that makes a function-local static is within a section, and so are
+// the threads that wait for it: a child never finds one half made. Compiled
+// code looks at the first byte of a guard.
 class StaticGuard {
  public:
   explicit StaticGuard(char* bytes) noexcept
@@ -230,8 +231,9 @@ class StaticGuard {
 
 }  // namespace sy
 
-// The Itanium ABI's, in place of the standard library's, for the code that is
-// linked with this file. Hidden: nobody else's statics are made by them.
+// The guard functions of the Itanium ABI, in place of the standard library's,
+// for the code that is linked with this file. Hidden: they make nobody else's
+// statics.
 extern "C" {
 #define SY_HIDDEN __attribute__((visibility("hidden"), used))
 SY_HIDDEN int __cxa_guard_acquire(long long* guard) {

@@ -13,7 +13,7 @@ namespace sy {
 
 namespace {
 
-// What a program is given to read, or writes.
+// A file in memory that a program is given to read, or writes.
 class MemoryFile {
  public:
   MemoryFile() : fd_(memfd_create("dot", MFD_CLOEXEC)) {

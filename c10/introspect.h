@@ -5,7 +5,7 @@
 
 #include "c10/dispatcher.h"
 
-// What the dispatcher knows about an operator, as text for tools and messages.
+// The dispatcher's knowledge of an operator, as text for tools and messages.
 // Results are snapshots: they do not show later registrations. Thread-safe.
 
 namespace sy {
@@ -21,7 +21,7 @@ struct KernelInfo {
   bool checks_itself = false;  // checks the operator's contract itself
 };
 
-// Where a call with one run-time key goes.
+// The target of a call with one run-time key.
 struct DispatchInfo {
   enum class Route : uint8_t {
     Missing,      // a call throws NotImplementedError

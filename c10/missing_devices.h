@@ -5,8 +5,8 @@
 #include "c10/device.h"
 #include "c10/macros.h"
 
-// A backend that is loaded may have no devices: there is no driver, say. What
-// it found is part of the errors of those who ask for one. Thread-safe.
+// A backend that is loaded may have no devices: there is no driver, say. The
+// errors of those who ask for one say what it found. Thread-safe.
 
 namespace sy {
 

@@ -9,8 +9,8 @@ namespace sy {
 
 struct NodeDesc;
 
-// What generated code knows about an operator beyond its schema: static data,
-// for tools and messages.
+// The facts that generated code has about an operator beyond its schema: static
+// data, for tools and messages.
 struct OperatorInfo {
   enum Kind : uint8_t {
     kDispatch,
@@ -34,7 +34,7 @@ struct OperatorInfo {
 // computes the same, and which arguments of the two correspond. Static data
 // beside the form's definition.
 struct FunctionalForm {
-  // Where an argument of `op` comes from if the form does not have it.
+  // The source of an argument of `op` that the form does not have.
   static constexpr FormPlaces::Place kDefault = FormPlaces::kDefault,
                                      kDtype = FormPlaces::kDtype,
                                      kDevice = FormPlaces::kDevice;

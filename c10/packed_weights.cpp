@@ -16,7 +16,7 @@ struct Promise {
 };
 
 struct Promises {
-  // Only tried where operators run: a child of fork() may find it taken.
+  // Operators only try to lock it: a child of fork() may find it taken.
   ForkMutex mutex;
   std::unordered_map<const StorageImpl*, Promise> of;
   uint64_t made = 0;

@@ -4,8 +4,8 @@
 
 #include "c10/tensor_base.h"
 
-// Which weights the CPU may keep packed, in a layout of its own, for later
-// calls (backends/cpu/gemm/packed_weight.h). By itself it keeps those whose
+// The weights that the CPU may keep packed, in a layout of its own, for later
+// calls (backends/cpu/gemm/packed_weight.h). By itself it keeps weights whose
 // memory only operators can write: each write by an operator is counted. Once
 // data_ptr(), an accessor or DLPack has handed a pointer out, writes through it
 // are not seen, and nothing is kept.

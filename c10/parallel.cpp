@@ -28,8 +28,8 @@
 
 namespace sy {
 
-// Of c10/fork.cpp. A thread that works for one within a ForkSection, which
-// waits for it, is a guest there: no fork keeps it from entering others.
+// Functions of c10/fork.cpp. A thread that works for one within a ForkSection,
+// which waits for it, is a guest there: no fork keeps it from entering others.
 namespace detail {
 bool is_in_fork_section() noexcept;
 void begin_as_guest() noexcept;
@@ -141,7 +141,7 @@ class ThreadPool {
   }
 
  private:
-  // Fewer if the system gives no more.
+  // Starts threads up to that number; fewer if the system gives no more.
   void start(int workers) {
     try {
       while (workers_ < workers) {

@@ -33,7 +33,7 @@ constexpr uint32_t batch_of(size_t cls) {
       std::clamp<size_t>(8192 / ((cls + 1) * 64), 8, 64));
 }
 
-// In a block that heads a whole batch, beside PoolBlock::next.
+// Lies in a block that heads a whole batch, beside PoolBlock::next.
 struct __attribute__((may_alias)) BatchHead {
   PoolBlock* next;
   BatchHead* next_batch;
@@ -45,7 +45,7 @@ struct Depot {
   uint32_t loose_count;
 };
 
-// What a slab begins with, in the place of a block.
+// The head of a slab, in the place of a block.
 struct Slab {
   Slab* next;
 };

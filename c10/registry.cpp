@@ -94,7 +94,7 @@ KernelRecord** Registry::fallback_slot(ResolvedKey key) {
                          : &fallbacks_[f].backend[key.backend];
 }
 
-// What check_impl() looks up for each of some thousand kernels.
+// The index that check_impl() reads for each of some thousand kernels.
 struct Registry::BatchIndex {
   struct Seen {
     const RegistrationBatch::Impl* impl;
@@ -454,7 +454,7 @@ void Registry::withdraw(LibraryToken* token,
   };
   if (std::string h = why_held(token); !h.empty()) refuse(h);
 
-  // What goes, and what is needed to put it back if calls do not drain.
+  // An entry that changes, with the state to put back if calls do not drain.
   struct Undo {
     OperatorEntry* entry;
     KernelRecord* kernels;

@@ -14,10 +14,10 @@
 #include "c10/plugin/library.h"
 #include "c10/plugin/library_token.h"
 
-// What the dispatcher knows, internal to c10: entries, kernels, fallbacks, and
-// who registered what and where. One mutex guards everything here; what calls
-// read is published through atomics. See Note [Publishing tables] in
-// registry.cpp.
+// The state of the dispatcher, internal to c10: entries, kernels, fallbacks,
+// and who registered what and where. One mutex guards everything here; the
+// parts that calls read are published through atomics. See Note [Publishing
+// tables] in registry.cpp.
 
 namespace sy {
 
@@ -48,7 +48,7 @@ struct Site {
   LibraryToken* owner = nullptr;
 };
 
-// What the bodies of one shared object ask for, before anything is checked.
+// The requests of the bodies of one shared object, before anything is checked.
 class RegistrationBatch {
  public:
   struct Def {
@@ -123,8 +123,8 @@ class Registry {
 
   // Commits pending records, then looks up without a lock.
   OperatorEntry* look_up(std::string_view full_name);
-  // What may be meant by a name that no operator has, to end a message with:
-  // its overloads, else the nearest name, else nothing.
+  // A hint to end a message with, for a name that no operator has: its
+  // overloads, else the nearest name, else nothing.
   std::string hint_for(std::string_view full_name);
   std::vector<const OperatorEntry*> defined() const;
   // Kernels of an entry, for messages: "CPU (kernels.cpp:12), Autograd (...)".

@@ -8,9 +8,8 @@ namespace sy {
 
 class FunctionSchema;
 
-// What is wrong with a kernel's C++ signature for an operator; empty if it is
-// right, else "argument 3 'alpha' (Scalar): expected const Scalar&, got
-// double".
+// The error of a kernel's C++ signature for an operator; empty if it is right,
+// else "argument 3 'alpha' (Scalar): expected const Scalar&, got double".
 std::string signature_mismatch(const CppSignature& kernel,
                                const FunctionSchema& schema);
 // The same for the signature that the operator was defined with.

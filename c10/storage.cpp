@@ -21,13 +21,13 @@
 namespace sy {
 namespace {
 
-// Up to here the elements lie in the storage's own block. Not under
+// Elements of up to so many bytes lie in the storage's own block, but not under
 // AddressSanitizer, which is to see writes beyond them.
 constexpr size_t kInlineBytes =
     SY_ASAN != 0 ? 0 : kPoolMaxBytes - sizeof(StorageImpl);
 
-// What fail_allocation() asks for. While it does, every storage takes the way
-// that counts: nothing is inline.
+// The state of fail_allocation(). While it asks for a failure, every storage
+// takes the way that counts: nothing is inline.
 std::atomic<size_t> inline_bytes{kInlineBytes};
 std::atomic<bool> counts{false};
 std::atomic<int64_t> until_failure{0};
@@ -53,12 +53,12 @@ Allocator& allocator_of(Device device) {
 
 }  // namespace
 
-// What few storages have.
+// State that few storages have.
 struct detail::StorageExtra {
-  // Of adopted memory.
+  // The deleter of adopted memory, and its context.
   Deleter deleter = nullptr;
   void* context = nullptr;
-  ForkMutex mutex;  // of what follows, and of taking memory
+  ForkMutex mutex;  // guards what follows, and taking memory
   std::atomic<StoragePayload*> payload{nullptr};  // owned
   Storage lender;                                 // whose memory this is
 
@@ -183,7 +183,7 @@ StorageImpl::Source StorageImpl::source() const noexcept {
       kSourceMask);
 }
 
-// Before nbytes_ changes: it says how large the block of kInline is.
+// Call this before nbytes_ changes: it says how large the block of kInline is.
 void StorageImpl::set_source(Source source) noexcept {
   const size_t units =
       source_ == kInline ? (nbytes_ + 63) / 64 : source_ >> kUnitsShift;
@@ -388,7 +388,7 @@ void StorageImpl::release_memory() noexcept {
   drop_owner();
 }
 
-// What lies beside the object goes with the last strong owner.
+// Frees what lies beside the object when the last strong owner goes.
 void StorageImpl::release_resources() noexcept {
   if (source_ == kInline) return;
   release_memory();

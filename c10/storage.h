@@ -24,7 +24,7 @@ using Deleter = void (*)(void* context);
 // The memory of one or more tensors, and what they share: the version counter
 // with its last writer, and the payload of a backend that computes the elements
 // later. intrusive_ptr counts its owners. Concurrent reads are safe, even if
-// they take memory first. Whoever writes raises the version.
+// they take memory first. A writer raises the version.
 class SY_API StorageImpl final : public RefCounted {
  public:
   // Allocates `bytes` on `device`; nothing on Meta. Throws ValueError if there
@@ -87,8 +87,8 @@ class SY_API StorageImpl final : public RefCounted {
   // resizable, OutOfMemoryError, and what materialize() throws.
   void resize(size_t bytes);
 
-  // What a backend keeps with this storage; nullptr for nothing. The pointer is
-  // valid until the payload is replaced.
+  // The data that a backend keeps with this storage; nullptr if there is none.
+  // The pointer is valid until the payload is replaced.
   StoragePayload* payload() const noexcept {
     return SY_LIKELY(extra() == nullptr) ? nullptr : payload_of_extra();
   }
@@ -126,7 +126,7 @@ class SY_API StorageImpl final : public RefCounted {
   static void destroy(StorageImpl* s) noexcept;
 
  private:
-  // Where the memory is from: the low bits of source_. The bits above hold the
+  // The source of the memory: the low bits of source_. The bits above hold the
   // size of the memory behind this object in its block, in units of 64 bytes.
   // They are 0 for kInline, where nbytes_ says it.
   enum Source : uint8_t {

@@ -9,10 +9,10 @@ namespace sy {
 class LibraryToken;
 class StorageImpl;
 
-// What a backend keeps with a storage: the value that its elements will have
-// once they are computed, or where they are. It belongs to the storage, so a
-// tensor and its views share it. The backend's library is not unloaded while
-// the payload lives.
+// The data that a backend keeps with a storage: the value that its elements
+// will have once they are computed, or where they are. It belongs to the
+// storage, so a tensor and its views share it. The backend's library is not
+// unloaded while the payload lives.
 class SY_API StoragePayload : public RefCounted {
  public:
   virtual ~StoragePayload();

@@ -32,7 +32,8 @@ StreamInterface* streams_of(Device device) {
   return checked_interface(device).streams();
 }
 
-// Of a stream or event that is no stand-in for a device without streams.
+// The interface of a stream or event that is no stand-in for a device without
+// streams.
 StreamInterface& streams_of(const detail::QueueObject& o) {
   return *device_interface(o.device().type()).streams();
 }
@@ -48,7 +49,7 @@ intrusive_ptr<detail::QueueObject> object(detail::QueueObject::Kind kind,
        backend_device_name(device.type()), what);
 }
 
-// The innermost of this thread.
+// The innermost guard of this thread.
 thread_local const StreamGuard* guards = nullptr;
 
 using Kind = detail::QueueObject::Kind;

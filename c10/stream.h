@@ -19,7 +19,8 @@ class StorageImpl;
 // A backend with streams implements this (DeviceInterface::streams). It chooses
 // the numbers of streams and events; stream 0 exists from the start and is
 // never destroyed. Implementations must be thread-safe. A call waits only if
-// its comment says so. What is below the line "may be left out" is optional.
+// its comment says so. The functions below the line "may be left out" are
+// optional.
 class SY_API StreamInterface {
  public:
   virtual ~StreamInterface();

@@ -18,7 +18,8 @@ namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
 
-// Mapped on its own; not under AddressSanitizer, which would not watch it.
+// Whether a block is mapped on its own; not under AddressSanitizer, which would
+// not watch it.
 constexpr bool maps(size_t bytes) {
   return SY_ASAN == 0 && bytes >= size_t{1} << 20;
 }

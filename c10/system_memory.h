@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-// What the CPU allocator asks of the system.
+// The CPU allocator's requests to the system.
 
 namespace sy::detail {
 

@@ -134,8 +134,8 @@ intrusive_ptr<TensorImpl> TensorImpl::alias(IntArrayRef sizes,
                                             int64_t offset) const {
   auto t = intrusive_ptr<TensorImpl>::reclaim(
       create(Storage(storage_), dtype_, Device(), keys_ - kAutogradKey));
-  // As an argument it would be written to the stack by bytes and read at once,
-  // which waits.
+  // The device as an argument would be written to the stack by bytes and read
+  // at once, which waits.
   t->device_ = device_;
   t->set_flag(kInference, is_inference());
   const size_t n = sizes.size();
@@ -143,7 +143,7 @@ intrusive_ptr<TensorImpl> TensorImpl::alias(IntArrayRef sizes,
     t->set_sizes_and_strides(sizes, strides, offset);
     return t;
   }
-  // As assign_dims() has it, in one pass: nothing of a new tensor is read.
+  // Does what assign_dims() does, in one pass: nothing of a new tensor is read.
   int64_t expected = 1;
   bool row_major = true, zero = false;
   for (size_t d = n; d-- > 0;) {
@@ -198,7 +198,7 @@ void TensorImpl::set_sizes_contiguous(IntArrayRef sizes) {
   }
   int64_t stride = 1;
   int64_t numel = 1;
-  // Forward first: `sizes` may be a later part of this tensor's own.
+  // Copies forward first: `sizes` may be a later part of this tensor's own.
   for (size_t d = 0; d < n; ++d) {
     inline_[d] = sizes[d];
     numel = times(numel, sizes[d]);
@@ -357,7 +357,7 @@ void contiguous_strides(IntArrayRef sizes, int64_t* strides) noexcept {
 
 namespace {
 
-// Where a tensor for `device` lives: without an index, on the current one.
+// The device of a tensor for `device`: without an index, the current one.
 Device resolve(const char* op, Device device, ScalarType dtype) {
   SY_CHECK(static_cast<int>(dtype) < kNumScalarTypes, Type,
            "[{}] dtype: expected a dtype, got {}", op,
@@ -387,7 +387,7 @@ intrusive_ptr<TensorImpl> make_tensor(IntArrayRef sizes, ScalarType dtype,
 
 namespace {
 
-// As many as the elements reach over.
+// The bytes that the elements reach over.
 size_t strided_bytes(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype) {
   SY_CHECK(
       sizes.size() == strides.size(), Value,

@@ -31,7 +31,7 @@ struct ThreadModes {
   // each, as 1 + ScalarType. Calls reach it by the key Autocast.
   uint32_t autocast_devices = 0;
   uint8_t autocast_dtypes[32] = {};
-  // What captures the calls of this thread; nullptr for nothing.
+  // The code that captures the calls of this thread; nullptr if there is none.
   CaptureHooks* capture = nullptr;
 };
 

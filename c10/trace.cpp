@@ -46,7 +46,7 @@ struct Event {
   std::string declined;              // of the choice under way
 };
 
-// One for each row or batch would tell nothing more.
+// A choice for each row or batch would tell nothing more.
 constexpr size_t kMostChoices = 8;
 
 double microseconds(Clock::duration d) {
@@ -97,8 +97,8 @@ std::string joined(const std::vector<std::string>& lines) {
   return out;
 }
 
-// The calls of this thread since its outermost one began; children come before
-// what calls them, so each knows its place.
+// The calls of this thread since its outermost one began, in the order in which
+// they began: each knows its place.
 struct ThreadCalls {
   int depth = 0;
   size_t innermost = 0;  // of the events: the call that runs, if depth > 0
@@ -108,7 +108,7 @@ thread_local ThreadCalls* own_calls = nullptr;
 struct AtThreadEnd {
   ~AtThreadEnd() { delete std::exchange(own_calls, nullptr); }
 };
-// What static destructors call, when thread-locals are gone, gets one anew.
+// Static destructors that run when thread-locals are gone get a new one.
 ThreadCalls& thread_calls() {
   if (own_calls == nullptr) {
     static thread_local AtThreadEnd at_end;
@@ -146,7 +146,7 @@ struct Trace::Session {
     return lanes.try_emplace(lane, next).first->second;
   }
 
-  // Of one outermost call, in the order in which calls began.
+  // Takes the events of one outermost call, in the order in which calls began.
   void take(std::vector<Event>& tree) {
     const std::lock_guard lock(mutex);
     if (prints) {
@@ -196,8 +196,8 @@ struct Trace::Session {
                      escaped(lane).c_str());
         separator = ",\n";
       }
-      // What ts 0 is on the clock that all processes of a machine share, and
-      // what makes it that of all machines.
+      // The time of ts 0 on the clock that all processes of a machine share,
+      // and the offset to the clock of all machines.
       std::fprintf(
           file,
           "\n], \"otherData\": {\"steady_clock_ns\": %lld, "
@@ -287,7 +287,7 @@ void run_traced(const Kernel& kernel, const OperatorEntry& op,
   finish(false);
 }
 
-// Nothing of threads that only help with a call.
+// Records nothing of threads that only help with a call.
 void trace_choice(const char* what, const char* name, const std::string& why) {
   ThreadCalls& mine = thread_calls();
   if (mine.depth == 0) return;
@@ -389,7 +389,8 @@ Trace::~Trace() {
   Registry::singleton().set_tracing(false);
   detail::choices_are_told = false;
   current.store(nullptr, std::memory_order_release);
-  // In a call, or with one that does not end: calls may still tell of it.
+  // Calls may still tell of the session in a call, or with one that does not
+  // end.
   if (!detail::synchronize_calls(std::chrono::seconds(10))) {
     static_cast<void>(session_.release());
     return;

@@ -21,8 +21,8 @@ SY_API void trace_interval(const std::string& lane, const char* name,
                            std::chrono::steady_clock::time_point begin,
                            std::chrono::steady_clock::time_point end);
 
-// What to add to this process's steady clock to have the one that all processes
-// of a run share. Traces that are written later say it. Thread-safe.
+// Sets what to add to this process's steady clock to have the one that all
+// processes of a run share. Traces that are written later say it. Thread-safe.
 SY_API void set_trace_clock_offset(std::chrono::nanoseconds offset) noexcept;
 
 }  // namespace sy

@@ -23,8 +23,8 @@ constexpr std::array<std::string_view, 10> kDtypes = {
 constexpr std::array<std::string_view, 2> kAliases = {
     "CompositeExplicitAutograd", "CompositeImplicitAutograd"};
 
-// Ours, then those of torch_xla's file; what shapes its generated nodes is not
-// used.
+// Our keys, then those of torch_xla's file. Keys that shape its generated nodes
+// are not used.
 constexpr std::array<std::string_view, 18> kKeys = {
     "backend",       "cpp_namespace",     "device",       "engines",
     "structured",    "fallback",          "supported",    "autograd",
@@ -394,7 +394,7 @@ bool is_alias_key(std::string_view key) { return has(kAliases, key); }
 
 void check_plugin_key(const lang::Text& key, lang::Diagnostics& diagnostics) {
   static constexpr std::string_view kOurs[] = {"CPU", "Meta"};
-  // Of schemas/dispatch_keys.yaml, and what PyTorch has beside them.
+  // Keys of schemas/dispatch_keys.yaml, and PyTorch's keys beside them.
   static constexpr std::string_view kNoBackends[] = {
       "Undefined",      "Dense",   "BackendSelect", "Pending",  "Mode",
       "TransformBack",  "Wrapped", "Functionalize", "Autocast", "Batched",

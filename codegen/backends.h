@@ -20,8 +20,8 @@ namespace sy::codegen {
 class Model;
 struct Overload;
 
-// What runs all operators of a kind from their descriptions, so that none of
-// them needs a kernel of its own.
+// An engine runs all operators of a kind from their descriptions, so that none
+// of them needs a kernel of its own.
 enum class Engine : std::uint8_t { kPointwise, kReduce, kScan, kView };
 inline constexpr int kEngines = 4;
 // "pointwise", as `engines:` names it.
@@ -60,7 +60,7 @@ struct Backend {
   // `fallback:` whether operators without a kernel run on the CPU.
   bool falls_back = true;
   std::vector<SupportedKernel> supported;
-  std::vector<lang::Text> autograd;  // those with a gradient of their own
+  std::vector<lang::Text> autograd;  // operators with gradients of their own
   Claims claims;                     // of kernels without their own
 
   // Whether `supported:` or `autograd:` has the operator, "add.Tensor".
@@ -77,36 +77,36 @@ struct Backend {
 // Whether the text of a file describes a backend: it is a map that begins with
 // `backend:`.
 bool is_backend_file(std::string_view text);
-// Whether it says what only descriptions of ours do, and not the files that
-// torch_xla has.
+// Whether it has keys that only descriptions of ours have, and not the files of
+// torch_xla.
 bool is_own_backend_file(std::string_view text);
 
 // Reads a description. All its errors are reported; operators are not looked
 // up. `file` is its name in messages.
 Backend read_backend(std::string_view text, std::string_view file,
                      lang::Diagnostics& diagnostics);
-// Those of files. Two of one key or device are errors too.
+// Reads the descriptions of files. Two of one key or device are errors too.
 std::vector<Backend> read_backends(std::span<const std::string> paths,
                                    lang::Diagnostics& diagnostics);
-// Two descriptions of one key or device.
+// Reports two descriptions of one key or device.
 void check_backends(std::span<const Backend> backends,
                     lang::Diagnostics& diagnostics);
 
 // Whether the key stands for all backends: CompositeExplicitAutograd and such.
 bool is_alias_key(std::string_view key);
-// What `dispatch:` may name: the keys of the backends, and the aliases.
 // "npu", "sy::npu"
 bool is_namespace(std::string_view name);
 
 // Refuses a key that is not a plugin's to take: the library's own backends, and
-// what is no backend at all.
+// keys of no backend.
 void check_plugin_key(const lang::Text& key, lang::Diagnostics& diagnostics);
 
+// The keys that `dispatch:` may name: those of the backends, and the aliases.
 std::vector<std::string_view> dispatch_keys(std::span<const Backend> backends);
 
 // The operators that a description names.
 struct NamedKernels {
-  // By the namespace of the operators.
+  // The overloads by the namespace of the operators.
   using Overloads = std::map<std::string, std::vector<const Overload*>>;
 
   Overloads supported;

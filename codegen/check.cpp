@@ -100,7 +100,8 @@ class OperatorChecker {
     }
   }
 
-  // What is computed by the functional form has all that this one needs.
+  // Every form must have the arguments that the functional form computes from,
+  // and write as many arguments as it returns.
   void forms() {
     autogen();
     const FunctionSchema& s = op_.base.schema;
@@ -257,7 +258,7 @@ class OperatorChecker {
   std::vector<std::string> calls_;
 };
 
-// Derived forms may meet what is written elsewhere.
+// Derived forms may have the name of a signature that is written elsewhere.
 void check_names(const std::vector<Family>& families,
                  lang::Diagnostics& diagnostics) {
   std::map<std::string, const Operator*> seen;
@@ -268,7 +269,7 @@ void check_names(const std::vector<Family>& families,
           if (o->derived != derived) continue;
           const auto [it, inserted] = seen.try_emplace(o->name, &op);
           if (inserted || !derived) continue;
-          // Of an operator that is itself there twice: said already.
+          // The operator itself is there twice; that error is reported already.
           if (it->second->base.name == op.base.name) continue;
           diagnostics.error(op.entry->func.start(),
                             "the form '{}' of '{}' is defined twice; the first "

@@ -10,19 +10,20 @@
 
 namespace sy::codegen {
 
-// Everything that can be wrong with an operator beyond its form: types, names
-// across files, keys, derivatives. Fills in the contracts of `families`, which
-// are those of `model`.
+// Reports everything that can be wrong with an operator beyond its form: types,
+// names across files, keys, derivatives. Fills in the contracts of `families`,
+// which are those of `model`.
 void check_model(const Model& model, std::vector<Family>& families,
                  const std::optional<std::vector<std::string>>& tags,
                  lang::Diagnostics& diagnostics);
 
-// What the expression of a `composite:` operator calls: "add.Tensor", sorted.
+// The operators that the expression of a `composite:` operator calls:
+// "add.Tensor", sorted.
 struct CompositeCalls {
   const Operator* op;
   std::vector<std::string> operators;
 };
-// Composites that call themselves, by way of others or at once.
+// Reports composites that call themselves, by way of others or at once.
 void check_cycles(std::span<const CompositeCalls> composites,
                   lang::Diagnostics& diagnostics);
 

@@ -14,7 +14,7 @@
 namespace sy::codegen {
 namespace {
 
-// What one output of a family is, told by the end of its name.
+// One output file of a family. The end of its name tells which one it is.
 struct Output {
   std::string_view kind;
   std::string_view path;  // with {} for the family
@@ -34,7 +34,7 @@ constexpr Output kOutputs[] = {
     {"library", "{}.cpp", &emit_library},
 };
 
-// Of a family and a backend, in the folder of the backend.
+// An output file of a family and a backend, in the folder of the backend.
 struct BackendOutput {
   std::string_view path;
   std::string (*emit)(const Model&, const Family&, const Backend&);
@@ -44,7 +44,7 @@ constexpr BackendOutput kBackendOutputs[] = {
     {"{}_kernels_gen.h", &emit_backend_header},
 };
 
-// Of all families.
+// An output file of all families.
 struct SharedOutput {
   std::string_view kind;
   std::string_view path;
@@ -67,7 +67,7 @@ constexpr SharedOutput kSharedOutputs[] = {
      }},
 };
 
-// Of one enumeration.
+// The output file of one enumeration.
 struct EnumOutput {
   std::string_view kind;
   std::string_view path;
@@ -93,7 +93,7 @@ void report(const lang::Diagnostics& diagnostics, std::ostream& err) {
   if (!diagnostics.empty()) err << diagnostics.str_with_sources() << '\n';
 }
 
-// Of PyTorch's files errors are told with their lines.
+// Quotes the lines of the errors in PyTorch's files.
 void report(const lang::Diagnostics& diagnostics,
             const std::vector<torch::SourceFile>& sources, std::ostream& err) {
   std::vector<torch::SourceFile> quoted;
@@ -159,7 +159,8 @@ int emit_plugin(const EmitOptions& options, std::ostream& err) {
   return emit_whole_backend(options, model, backend, true, diagnostics, err);
 }
 
-// Made of all families: any of the files may be one to know of.
+// Whether the output is made of all families: any of the files may be one to
+// know of.
 bool is_shared(std::string_view kind) {
   return std::any_of(std::begin(kSharedOutputs), std::end(kSharedOutputs),
                      [&](const SharedOutput& s) { return s.kind == kind; });
@@ -251,7 +252,7 @@ int import_entries(const ImportOptions& options, std::ostream& out,
   std::string text;
   if (diagnostics.empty()) {
     const auto world = torch::World::load(sources, diagnostics);
-    // What does not keep PyTorch's rules is not taken for one of its files.
+    // The import refuses files that break PyTorch's rules.
     torch::check_world(world, diagnostics);
     if (diagnostics.empty()) {
       text = torch::import_functions(world, options.ops, own, diagnostics);

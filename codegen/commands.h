@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-// What sygen does for each of its commands. All return the exit status and
-// write problems to `err`, all of a run at once, as file:line:col: error: …
+// The commands of sygen. All return the exit status and write problems to
+// `err`, all of a run at once, as file:line:col: error: …
 
 namespace sy::codegen {
 
@@ -45,14 +45,14 @@ struct EmitOptions {
   std::vector<std::string> inputs;
   std::vector<std::string> extra;  // read, not emitted
   std::vector<std::string> outs;
-  // Of kind "backend": the description of the backend that files are for.
-  // Without inputs, of its two files beyond families; without a backend the
-  // input is the description of a plugin.
+  // For kind "backend": the description of the backend that files are for.
+  // Without inputs, the files are its two beyond families; without a backend,
+  // the input is the description of a plugin.
   std::string backend;
   // The kernels of families are in files of their own.
   bool per_family = false;
 };
-// Writes one file for each of outs, whose names say what goes where.
+// Writes one file for each of outs, whose names tell the contents.
 int emit(const EmitOptions& options, std::ostream& err);
 
 // The whole tree of generated files under `folder`; unchanged files are left

@@ -23,12 +23,12 @@ struct CompiledProgram {
 
 class CompiledPrograms {
  public:
-  // Of the operators of aten, by family and place in its file; equal ones once,
-  // under the first one's name. Elsewhere an entry that says so has the loop of
-  // an equal program of aten, or none.
+  // The programs of the operators of aten, by family and place in its file;
+  // equal ones once, under the first one's name. An entry with `compiled:` in
+  // another namespace has the loop of an equal program of aten, or none.
   explicit CompiledPrograms(const Model& model);
-  // As they are known to what is generated of `user`: a library of its own may
-  // meet another version of aten, and knows none.
+  // The programs that the code generated for `user` knows: a library of its own
+  // may meet another version of aten, and knows none.
   CompiledPrograms(const Model& model, const Family& user)
       : CompiledPrograms(user.is_own() ? CompiledPrograms()
                                        : CompiledPrograms(model)) {}

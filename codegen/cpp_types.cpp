@@ -12,7 +12,7 @@
 namespace sy::codegen {
 namespace {
 
-// What a value of the type is, wherever it stands.
+// The C++ type of a value, the same for parameters, elements and results.
 std::string value_type(TypeKind kind) {
   switch (kind) {
     case TypeKind::kInt:
@@ -57,7 +57,8 @@ std::string result_type(Type t, bool is_reference) {
   return value_type(t.kind());
 }
 
-// Of the words that may be a default, those of no type of their own.
+// Whether a word that is the default names a Reduction: the argument's type has
+// no words of its own.
 bool is_reduction(const Argument& a) {
   const TypeKind kind = a.type.without_optional().kind();
   return kind != TypeKind::kScalarType && kind != TypeKind::kMemoryFormat &&
@@ -230,7 +231,7 @@ ApiSignature api_signature(const FunctionSchema& s, bool is_method,
                      out.options)
                : name);
   }
-  // In C++ nothing without a default may follow something with one.
+  // C++ allows no parameter without a default after one that has a default.
   bool droppable = false;
   for (auto p = out.parameters.rbegin(); p != out.parameters.rend(); ++p) {
     droppable = droppable || p->default_value.empty();

@@ -7,7 +7,7 @@
 
 #include "c10/schema/function_schema.h"
 
-// How signatures are written in C++: the one place that knows.
+// Signatures in C++. No other file knows how to write them.
 
 namespace sy::codegen {
 
@@ -18,17 +18,17 @@ std::string parameter_type(const Argument& a);
 std::string return_type(const FunctionSchema& s);
 // The literal after `=`; empty if there is none.
 std::string default_text(const Argument& a);
-// What that literal needs: "aten/contract/reduction_kind.h".
+// The headers that the literal needs: "aten/contract/reduction_kind.h".
 std::set<std::string> default_headers(const Argument& a);
 
 // The argument's name, or one like it that C++ can take (see lang/cpp_names.h).
 std::string parameter_name(const Argument& a);
-// What a variable of a function with these parameters is called: `wanted`, or
-// a name like it that no parameter has.
+// The name of a variable of a function with these parameters: `wanted`, or a
+// name like it that no parameter has.
 std::string local_name(const FunctionSchema& s, std::string_view wanted);
 // "const Tensor& self"
 std::string parameter(const Argument& a);
-// Of all arguments, in the schema's order.
+// The parameters of all arguments, in the schema's order.
 std::vector<std::string> parameters(const FunctionSchema& s);
 std::vector<std::string> parameter_names(const FunctionSchema& s);
 // "Tensor(const Tensor&, const Scalar&)"
@@ -43,7 +43,7 @@ struct ApiParameter {
 };
 struct ApiSignature {
   std::vector<ApiParameter> parameters;
-  // What is passed on for each argument of the schema.
+  // The value passed on for each argument of the schema.
   std::vector<std::string> call;
   std::string options;  // the parameter of that type, or ""
 };
@@ -52,7 +52,7 @@ struct ApiSignature {
 ApiSignature api_signature(const FunctionSchema& s, bool is_method,
                            std::string_view no_default = {});
 
-// "add_Tensor", "add__Tensor", "add_out": the name of what belongs to the
+// "add_Tensor", "add__Tensor", "add_out": the name of code that belongs to the
 // overload, as in at::_ops.
 std::string overload_id(const OperatorName& name);
 

@@ -19,7 +19,7 @@ using lang::Expr;
 using lang::NodeKind;
 using lang::OperatorKind;
 
-// Of a tensor, without a look at its elements.
+// Methods of a tensor that do not read its elements.
 constexpr std::array<std::string_view, 10> kMetadata = {
     "sizes", "size",   "dim",     "numel",         "scalar_type",
     "dtype", "device", "options", "is_contiguous", "is_floating_point"};
@@ -46,7 +46,7 @@ bool reads_elements(const Expr& e, std::string_view name) {
   if (asks_presence(e, name)) return false;
   if (e->kind == NodeKind::kComprehension &&
       lang::is_name(e->children[1], name)) {
-    // Of each tensor of a list.
+    // The comprehension names each tensor of a list.
     return reads_elements(e->children[0], e->name) ||
            (e->children.size() > 2 && reads_elements(e->children[2], e->name));
   }
@@ -209,7 +209,7 @@ class Planner {
     lang::Diagnostics errors;
     auto code = lang::compile_tensor(e, environment(), model_, types, errors);
     for (const lang::Diagnostic& d : errors.all()) {
-      // What nobody wrote has no place of its own.
+      // An error in a derived formula has no place of its own.
       if (d.at.file.empty()) {
         diagnostics_.error(item.at,
                            "the derived formula '{}' does not work: {}",
@@ -231,7 +231,7 @@ class Planner {
     plan_.formulas.push_back(std::move(formula));
   }
 
-  // The derivative of what the operator's own expression says.
+  // The derivative of the operator's own expression.
   Expr derive(const DerivativeItem& item, GradFormula& formula) {
     if (op_.kind() == OperatorKind::kReduce) return derive_reduce(item);
     const lang::DiffOptions options{"grad", "result"};
@@ -242,7 +242,7 @@ class Planner {
     try_fuse(e, formula);
     const Expr tensors =
         lang::element_to_tensor(e, lang::ElementEnv::of_derivative(schema_));
-    // Of what does not depend on the argument.
+    // The expression does not depend on the argument.
     if (lang::is_number(tensors, 0)) return lang::parse("zeros_like(grad)");
     return tensors;
   }
@@ -322,7 +322,7 @@ class Planner {
     return env;
   }
 
-  // What the formula makes the node keep.
+  // Collects the values that the node must keep for the formula.
   void read(const Expr& e, GradFormula& formula) {
     for (const std::string& name : formula.names) {
       if (name == "grads") plan_.uses_grads = true;
@@ -377,7 +377,7 @@ class Planner {
     for (const std::size_t t : formula.targets) known->readers.push_back(t);
   }
 
-  // In the schema's order, results last.
+  // Sorts the saved values: the schema's order, results last.
   void save() {
     for (const Argument& a : schema_.arguments()) {
       for (Saved& s : found_) {

@@ -10,7 +10,7 @@
 
 namespace sy::codegen {
 
-// What a node keeps of one argument or result for its formulas.
+// A value that a node keeps of one argument or result for its formulas.
 struct Saved {
   enum Kind {
     kTensor,        // SavedTensor
@@ -45,15 +45,15 @@ struct GradFormula {
   lang::TensorCode code;
   // Operators and result types that the code needs.
   std::vector<std::string> operators;
-  // The same as one element program, where that saves calls.
+  // The same as one element program, if that saves calls.
   std::optional<lang::Expr> fused;
-  // By the geometry of a view.
+  // The formula uses the geometry of a view.
   bool by_geometry = false;
   std::vector<std::string> names;  // free names, sorted
   // The argument that it is the gradient of, if only its metadata are read: the
   // edge to that argument knows them, and nothing is saved.
   std::string own;
-  // Of several results: those whose gradients it reads, sorted.
+  // The results, of several, whose gradients it reads, sorted.
   std::vector<std::size_t> results;
 };
 

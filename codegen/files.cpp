@@ -28,7 +28,7 @@ bool write_file(const OutputFile& file, std::ostream& err) {
   const std::string unfinished =
       special ? file.path : file.path + ".unfinished";
   if (!special && fs::exists(file.path, failed)) {
-    // Nobody opens it before it has the rights of what it replaces.
+    // Nobody opens it before it has the rights of the file that it replaces.
     fs::remove(unfinished, failed);
     ::close(::open(unfinished.c_str(), O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     fs::permissions(unfinished, fs::status(file.path, failed).permissions(),

@@ -12,9 +12,9 @@ struct OutputFile {
 };
 
 // Writes a file whole or not at all, under another name until it is complete,
-// and leaves it alone if it is so already: what depends on it need not be
-// built again. One that is replaced keeps its mode. False, with a message, if
-// it cannot be written.
+// and leaves it alone if it is so already: its dependents need not be built
+// again. A replaced file keeps its mode. False, with a message, if it cannot be
+// written.
 bool write_file(const OutputFile& file, std::ostream& err);
 // All of them, which are thus made before the first is written.
 bool write_files(const std::vector<OutputFile>& files, std::ostream& err);

@@ -12,7 +12,7 @@ bool is_element_list(Type t) {
          (t.element() == TypeKind::kTensor || t.element() == TypeKind::kScalar);
 }
 
-// The operator that writes in place what a call of `name` computes.
+// The operator that writes the result of a call of `name` in place.
 const Operator* inplace_operator(const Model& model, const std::string& name,
                                  const std::vector<std::string>& called) {
   const auto* known = model.named(name + '_');
@@ -74,8 +74,8 @@ std::optional<ForeachPlan> plan_foreach(const Model& model, const Operator& op,
   auto code = lang::compile_tensor(op.entry->composite->expr, env, model,
                                    wanted, diagnostics);
   if (!code) return std::nullopt;
-  // Where operators are interpreted, the in-place form stores what the
-  // expression gives, and the library's operators are known by schema alone.
+  // The in-place form of an interpreted operator stores the expression's
+  // result; an interpreted model knows the library's operators by schema alone.
   if (op.inplace && !model.is_interpreted()) {
     std::set<std::string> taken;
     for (std::string& name : parameter_names(schema)) {

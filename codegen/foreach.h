@@ -15,14 +15,14 @@ struct ForeachPlan {
   std::vector<std::string> lists;
   // The result for the elements at `i`.
   lang::TensorCode each;
-  // "each.add_(other[i])", where the operator has an in-place form: what
-  // writes one tensor of the written list, which it calls "each".
+  // "each.add_(other[i])", if the operator has an in-place form: the call that
+  // writes one tensor of the written list. `written` is its name, "each".
   std::string inplace;
   std::string written;
 };
 
-// Nothing after an error. The expression names elements as the lists are
-// named, and their index `i`.
+// Nothing after an error. The expression gives an element the name of its
+// list, and calls the index `i`.
 std::optional<ForeachPlan> plan_foreach(const Model& model, const Operator& op,
                                         lang::Diagnostics& diagnostics);
 

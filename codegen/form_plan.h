@@ -8,8 +8,8 @@
 #include "codegen/exact_out.h"
 #include "codegen/model.h"
 
-// What becomes of each form of an entry: printed by sygen, run by the loader of
-// schemas. Whatever both need is decided here.
+// The plan for each form of an entry: printed by sygen, run by the loader of
+// schemas. This file makes the decisions that both need.
 
 namespace sy::codegen {
 
@@ -19,22 +19,23 @@ enum class FormKernel : uint8_t {
   kComposite,
   kForeach,
   kView,
-  kStore,          // stores what the entry's own signature gives
+  kStore,          // stores the results of the entry's own signature
   kRecordedStore,  // the same, by operators that autograd records
 };
 FormKernel kernel_of(const Operator& op, const Overload& form);
-// The key of that kernel: the first is for what autograd records by its parts.
+// The key of that kernel: the first is for an operator that autograd records by
+// its parts.
 inline constexpr char kImplicit[] = "CompositeImplicitAutograd";
 inline constexpr char kExplicit[] = "CompositeExplicitAutograd";
 const char* key_of(FormKernel kernel, const Overload& form);
 
-// What autograd does with a call of the form.
+// The action of autograd for a call of the form.
 enum class FormGradient : uint8_t {
   kNone,         // nothing is registered
   kFallthrough,  // nothing has to be recorded
-  kRecord,       // a node is the history of the results, or of what is written
+  kRecord,       // a node is the history of the results or written tensors
   kRecordView,   // the same for self, which becomes another view
-  kOverwrite,    // the history of what is written ends
+  kOverwrite,    // the history of the written tensor ends
   kReject,       // an error if an argument requires a gradient
 };
 // `plan`: that of the entry, empty for a composite.
@@ -46,7 +47,7 @@ bool is_recorded_by_parts(const Operator& op);
 // Bits of OperatorFlags.
 uint16_t flags_of(const Operator& op, const Overload& form, ExactOut* exact);
 
-// What is checked of the arguments of every call beside their types.
+// Whether every call checks more of the arguments than their types.
 bool has_contract(const Operator& op);
 // Whether the form has every argument that the contract reads.
 bool contract_applies(const Operator& op, const Overload& form);
@@ -56,18 +57,18 @@ bool has_guard(const Operator& op, const Overload& form);
 // Whether a backend without data makes the results by `shape:` alone.
 bool has_sizes_kernel(const Operator& op);
 
-// How a kernel is kept from reading what it has written already.
+// The copies that keep a kernel from reading elements it has written already.
 enum class InputsApart : uint8_t {
   kNone,
-  kCopied,         // inputs that share memory with what is written
-  kCopiedIfNeeded  // those that a pointwise loop would read too late
+  kCopied,         // inputs that share memory with a written tensor
+  kCopiedIfNeeded  // inputs that a pointwise loop would read too late
 };
 InputsApart inputs_apart(const Operator& op, const Overload& form);
 // Whether the tensors that are written must not share memory.
 bool are_outs_apart(const Overload& form);
-// Positions of the tensors, and lists of them, that the form only reads; of
-// what it stores its results in.
+// Positions of the tensors, and lists of them, that the form only reads.
 std::vector<int> read_tensors(const FunctionSchema& form);
+// Positions of the arguments that it stores its results in.
 std::vector<int> written_tensors(const FunctionSchema& form);
 
 }  // namespace sy::codegen

@@ -48,7 +48,7 @@ bool dispatches_to(const OperatorEntry& e, std::string_view key) {
       [&](const lang::DispatchItem& d) { return d.key.str() == key; });
 }
 
-// What has a form without saying so.
+// Whether an entry has an out= form without naming it.
 bool derives_out(const OperatorEntry& e) {
   if (e.is_foreach) return true;
   if (!returns_fresh_tensors(e.schema)) return false;
@@ -119,7 +119,7 @@ Operator make_operator(const OperatorEntry& e, const Family& family) {
     op.inplace =
         form(e, SchemaKind::kInplace, derives_inplace(e), &inplace_form);
   }
-  // What writes other arguments gives its results to out= all the same.
+  // An operator that writes other arguments gives its results to out= too.
   if (e.schema.is_functional() || e.schema.kind() == SchemaKind::kMutable) {
     op.out = form(e, SchemaKind::kOut, derives_out(e), &out_form);
   }

@@ -37,10 +37,10 @@ struct Operator {
   const lang::OperatorEntry* entry;
   std::string family;  // "activation"
   std::string source;  // "schemas/ops/activation.yaml:12"
-  // Where the dispatcher knows it: "aten", or a library's own namespace.
+  // Its namespace in the dispatcher: "aten", or a library's own.
   std::string ns;
-  // As written; functional unless the entry itself is an in-place or out=
-  // signature.
+  // The signature as written; functional unless the entry itself is an in-place
+  // or out= signature.
   Overload base;
   std::optional<Overload> inplace;
   std::optional<Overload> out;
@@ -48,7 +48,7 @@ struct Operator {
 
   lang::OperatorKind kind() const { return entry->kind; }
   bool is_functional() const { return base.schema.is_functional(); }
-  // base, in-place, out=, those that there are.
+  // The existing ones of base, in-place and out=.
   std::vector<const Overload*> overloads() const;
   // The function registered for `key`, or "".
   std::string_view kernel(std::string_view key) const;
@@ -60,7 +60,7 @@ struct Operator {
   bool has_requirements() const;
   // A hand-written kernel for a backend that fills results made by `shape:`.
   bool is_structured() const;
-  // Names of Tensor, Tensor? and Tensor[] arguments that are not written.
+  // The Tensor, Tensor? and Tensor[] arguments, without those of out=.
   std::vector<const Argument*> tensor_arguments() const;
 };
 
@@ -90,22 +90,22 @@ class Model : public lang::OpTable {
   static Model load(std::vector<SourceText> files,
                     lang::Diagnostics& diagnostics);
   // The same for one text, `path` its name in messages. Formulas may also call
-  // what `known` has, which outlives the model.
+  // the operators of `known`, which outlives the model.
   static Model load_text(std::string text, std::string path,
                          const lang::OpTable& known,
                          std::vector<Backend> backends,
                          lang::Diagnostics& diagnostics);
 
-  // Made by load_text: no C++ comes of it.
+  // Whether load_text made the model: no C++ comes of it.
   bool is_interpreted() const { return known_ != nullptr; }
   std::span<const Family> families() const { return families_; }
   std::span<const Backend> backends() const { return backends_; }
-  // By the path it was given as; null if there is none.
+  // The backend with the path it was given as; null if there is none.
   const Backend* find_backend(std::string_view path) const;
   const Family* find_family(std::string_view name) const;
-  // Of the files given to load(), by position.
+  // The family of a file given to load(), by position.
   const Family& family(std::size_t i) const { return families_[i]; }
-  // What one of families() was read from.
+  // The text that one of families() was read from.
   std::string_view text(const Family& family) const {
     return files_[static_cast<std::size_t>(&family - families_.data())].text;
   }
@@ -137,12 +137,13 @@ class Model : public lang::OpTable {
   std::vector<Family> families_;
   std::map<std::string, std::vector<const FunctionSchema*>, std::less<>>
       functional_;
-  // Of functional_ and known_, as far as anybody asked.
+  // The schemas of functional_ and known_ together, for names that lookup() was
+  // asked for.
   mutable std::map<std::string, std::vector<const FunctionSchema*>, std::less<>>
       merged_;
   const lang::OpTable* known_ = nullptr;
   std::map<std::string, std::vector<const Operator*>, std::less<>> operators_;
-  // Of signatures of own namespaces, to the family's `ns`.
+  // Maps the signatures of own namespaces to the family's `ns`.
   std::unordered_map<const FunctionSchema*, const std::string*> own_namespaces_;
 };
 
@@ -152,13 +153,13 @@ class Model : public lang::OpTable {
 FunctionSchema inplace_form(const FunctionSchema& functional);
 FunctionSchema out_form(const FunctionSchema& functional);
 
-// Whether a form that writes puts its result in `a`: of an out= form, which may
-// write other arguments too, only those.
+// Whether a form that writes puts its result in `a`. An out= form, which may
+// write other arguments too, puts results only in the out= ones.
 bool is_target(const FunctionSchema& s, const Argument& a);
 
-// How many values a list must have, as `bool[3]`, whose kernels read so many
-// gradients' answers; 0 for any number. `int[2]` is no such list: one number
-// may stand for both.
+// The number of values that a list must have, as `bool[3]`, whose kernels read
+// so many gradients' answers; 0 for any number. `int[2]` is no such list: one
+// number may stand for both.
 int required_length(const Argument& a);
 
 // "schemas/ops/a.yaml" of "/x/y/schemas/ops/a.yaml"; other paths stay.

@@ -18,8 +18,8 @@ struct PointwiseParts {
   std::string name;  // "add.Tensor", for messages
   std::string rule;  // of promote_rules()
   lang::Program program;
-  // With every scalar at its default, if that is simpler; then `defaults` has
-  // a value for each scalar.
+  // The program with every scalar at its default, if that is simpler; then
+  // `defaults` has a value for each scalar.
   std::optional<lang::Program> at_defaults;
   std::vector<lang::Uniform> defaults;
   // Bit 31 of promote_scalars: a whole number counts too.
@@ -27,7 +27,7 @@ struct PointwiseParts {
   std::uint32_t lower_bounds = 0, upper_bounds = 0;  // min, max of clamp
 };
 PointwiseParts pointwise_parts(const Operator& op);
-// Of a derivative that is one program: formula.fused is set.
+// The parts of a derivative that is one program: formula.fused is set.
 PointwiseParts fused_parts(const Operator& op, const GradFormula& formula);
 
 struct ReduceParts {
@@ -43,7 +43,7 @@ struct ScanParts {
   lang::Program combine;  // of two elements
 };
 ScanParts scan_parts(const Operator& op);
-// How a scalar is read from an argument: NodeScalar::Kind of
+// The way to read a scalar from an argument: NodeScalar::Kind of
 // aten/program/op_desc.h, in its order.
 enum class ScalarKind : std::uint8_t {
   kScalar,
@@ -55,7 +55,7 @@ enum class ScalarKind : std::uint8_t {
 };
 ScalarKind scalar_kind(const lang::ScalarInput& scalar, Type argument);
 
-// Which arguments a program takes: NodeDesc there.
+// The arguments that a program takes: NodeDesc there.
 struct NodeParts {
   struct Scalar {
     int argument;
@@ -66,15 +66,15 @@ struct NodeParts {
   std::vector<Scalar> scalars;
   int dim = -1, keepdim = -1, dtype = -1;
 };
-// Of a pointwise, reduce or scan operator.
+// The parts of a pointwise, reduce or scan operator.
 NodeParts node_parts(const Operator& op);
 
-// Whether operators can take the steps of the operator's programs, where a
-// backend has no kernel for it: aten/backend/decompose.h.
+// Whether operators can take the steps of the operator's programs if a backend
+// has no kernel for it: aten/backend/decompose.h.
 bool is_decomposable(const Operator& op);
 
-// Of the call's scalars, one for each of the program's; -1 for the number of
-// elements. Empty if they are the same.
+// The indices of the call's scalars, one for each of the program's; -1 for the
+// number of elements. Empty if they are the same.
 std::vector<int> scalar_indices(const lang::Program& program,
                                 const std::vector<lang::ScalarInput>& scalars);
 

@@ -16,7 +16,7 @@ struct Piece {
   enum Place { kStart, kBracket, kComma, kAssign, kOperator };
   std::string text;
   std::size_t depth;  // brackets that are open at its start
-  Place place;        // behind what it begins
+  Place place;        // the kind of text before it
 };
 
 std::size_t literal_end(std::string_view s, std::size_t i) {
@@ -31,7 +31,7 @@ bool is_template_open(std::string_view s, std::size_t i) {
          i + 1 < s.size() && s[i + 1] != ' ' && s[i + 1] != '<';
 }
 
-// What stands before the space s[i], if a line may end there; else kStart.
+// The kind of text before the space s[i], if a line may end there; else kStart.
 Piece::Place break_at(std::string_view s, std::size_t i) {
   const std::string_view before = s.substr(0, i);
   if (before.empty()) return Piece::kStart;
@@ -153,8 +153,8 @@ class Wrapper {
     return cost;
   }
 
-  // Columns of piece i, what is nested in it and, of one that begins an
-  // argument or a value, the rest of that.
+  // Columns of piece i, of the pieces nested in it and, if it begins an
+  // argument or a value, of the rest of that.
   std::size_t extent(std::size_t i) const {
     const Piece& p = pieces_[i];
     std::size_t n = p.text.size(), k = i + 1;

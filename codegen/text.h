@@ -59,13 +59,13 @@ class Writer {
   // An empty line, but never two and none at the start.
   void gap();
 
-  // What is written needs a header, "aten/tensor.h" or "<cmath>".
+  // Adds a header that the text needs, "aten/tensor.h" or "<cmath>".
   void include(std::string header) { headers_.insert(std::move(header)); }
   template <class Headers>
   void include_all(const Headers& headers) {
     headers_.insert(headers.begin(), headers.end());
   }
-  // What `other` has written, with what it needs.
+  // Adds the text of `other`, with the headers that it needs.
   void add(const Writer& other) {
     raw(other.str());
     include_all(other.headers());

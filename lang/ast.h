@@ -85,7 +85,8 @@ struct Node {
   Number number = {};
   std::string name = {};
   std::vector<Expr> children = {};
-  // Of a call: parallel to its arguments, "" for a positional one; or empty.
+  // The keywords of a call, parallel to its arguments, "" for a positional one;
+  // or empty.
   std::vector<std::string> keywords = {};
   Location at = {};
 

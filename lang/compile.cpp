@@ -154,7 +154,7 @@ class Assembler {
     seen_.resize(n, false);
   }
 
-  // Arguments before what reads them; uniforms into a list of their own.
+  // Puts arguments before their readers, and uniforms into a list of their own.
   void order(int v) {
     if (v >= dag_count_) {
       dag_count_ = v + 1;
@@ -194,7 +194,7 @@ class Assembler {
     for (int v : inputs_) {
       const auto i = static_cast<std::size_t>(dag_[v].index);
       reg_[v] = place[i];
-      // Wanted both ways: loaded as a number, tested by a step.
+      // It is wanted both ways: loaded as a number, tested by a step.
       if (dag_[v].kind == Dag::Kind::kBoolInput && as_value[i]) {
         reg_[v] = -1;
         tested_.push_back(v);

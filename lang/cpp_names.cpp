@@ -41,8 +41,8 @@ constexpr auto kKeywords = std::to_array<std::string_view>({
 });
 
 // Types, functions and macros that stand in generated code without a namespace.
-// What has a name that an argument might well have (`reduce`) is qualified
-// where it meets one instead.
+// A function with a name that an argument might well have (`reduce`) is
+// qualified where it meets one instead.
 constexpr auto kReferred = std::to_array<std::string_view>({
     "ArrayRef",
     "AutoDispatchBelowAutograd",

@@ -41,7 +41,7 @@ std::string excerpt(std::string_view line, std::size_t column) {
   const bool cut_front = column > kShown * 3 / 4 && line.size() > kShown;
   if (cut_front) {
     std::size_t begin = std::min(column - kShown / 2, line.size() - kShown);
-    // Not in the middle of a character of UTF-8.
+    // The excerpt does not begin in the middle of a character of UTF-8.
     while (begin > 0 && (line[begin] & 0xc0) == 0x80) --begin;
     line.remove_prefix(begin);
     column -= begin;

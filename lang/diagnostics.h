@@ -37,15 +37,16 @@ class Diagnostics {
   }
   bool empty() const { return errors_.empty(); }
   std::size_t size() const { return errors_.size(); }
-  // As reported.
+  // The errors as reported.
   std::span<const Diagnostic> all() const { return errors_; }
-  // By place, each error once.
+  // The errors by place, each once.
   std::vector<Diagnostic> sorted() const;
   // The same, one a line.
   std::string str() const;
   // The text of the file that errors at `file` refer to.
   void add_source(std::string_view file, std::string_view text);
-  // As str(), each with the line of its file, where that is known, and a caret.
+  // The text of str(), each error with the line of its file, where that is
+  // known, and a caret.
   std::string str_with_sources() const;
 
  private:

@@ -239,8 +239,8 @@ class Differentiator {
     return !too_large_;
   }
 
-  // What `make` builds from g, which it may use several times: a g of any size
-  // is given a name first, so that it is not copied.
+  // The expression that `make` builds from g, which it may use several times: a
+  // g of any size is given a name first, so that it is not copied.
   template <class F>
   Expr shared(const Expr& g, F&& make) {
     if (g->depth <= kSmall) return make(g);
@@ -252,15 +252,15 @@ class Differentiator {
 
   std::string fresh() { return fmt::format("{}_{}", options_.grad, ++names_); }
 
-  // What reaches the names that a chain of lets reads.
+  // The gradients that reach the names that a chain of lets reads.
   struct Reaching {
     std::vector<std::string> names;  // those that matter
     std::map<std::string, Expr> sums;
     std::vector<std::pair<std::string, Expr>> gradients;  // in their order
   };
 
-  // From the last binding to the first: all that reaches a name is known when
-  // its value's turn comes.
+  // Goes from the last binding to the first: all that reaches a name is known
+  // when its value's turn comes.
   Expr lets(const Expr& e, std::string_view name, const Expr& g) {
     Reaching r;
     r.names.emplace_back(name);
@@ -437,7 +437,7 @@ class Differentiator {
 
 namespace {
 
-// What a `let` has named is read by that name, wherever the rules put it.
+// Reads a value that a `let` has named by that name, wherever the rules put it.
 Expr with_names(const Expr& e) {
   if (e->children.empty()) return e;
   std::vector<Expr> children;

@@ -17,9 +17,9 @@ struct DiffOptions {
   // The name of the value of the whole expression, where a formula may use it
   // (`grad * result` for exp); empty: it may not.
   std::string result = {};
-  // What the names are, so that scalars are known as such: the maximum of an
-  // element and a scalar passes the gradient at equality, that of two elements
-  // splits it. Without it only literals are scalars.
+  // The kinds of the names, so that scalars are known as such: the maximum of
+  // an element and a scalar passes the gradient at equality, that of two
+  // elements splits it. Only literals are scalars without it.
   const ElementEnv* env = nullptr;
 };
 

@@ -33,7 +33,8 @@ struct ElementName {
   bool optional = false;
 };
 
-// What an expression may mention, in the order of the operands of its program.
+// The names that an expression may mention, in the order of the operands of its
+// program.
 struct ElementEnv {
   std::vector<ElementName> names;
 
@@ -64,7 +65,7 @@ std::span<const ElementFunction> element_functions();
 const ElementFunction* find_element_function(std::string_view name);
 
 // `e` in the terms of the primitives' names, `if`, operators and `let`; sugar
-// (where, relu, silu …) expanded. What the other passes read.
+// (where, relu, silu …) expanded. The other passes read this.
 Expr expand_element(const Expr& e);
 
 // A constant that a name can be bound to: a number, bool, string or None node.

@@ -8,7 +8,8 @@ namespace sy::lang {
 
 void append_formatted(std::string& out, fmt::string_view format,
                       fmt::format_args args) {
-  // Not into the string itself, which fmt would resize for every piece.
+  // Does not format into the string itself, which fmt would resize for every
+  // piece.
   fmt::memory_buffer text;
   fmt::vformat_to(std::back_inserter(text), format, args);
   out.append(text.data(), text.size());

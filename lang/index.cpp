@@ -55,7 +55,7 @@ struct Typed {
   IndexType type;
   Cpp cpp;
   Plan plan;
-  // Of an optional int as a whole; None has it and no value.
+  // The C++ of an optional int as a whole; None has it and no value.
   std::string optional = {};
   bool is_dims = false;    // a list that is a Dims
   bool is_vector = false;  // one of any length, made here
@@ -181,7 +181,7 @@ class Compiler {
     return cpp_call(fmt::format("geometry::{}", name), args);
   }
 
-  // What the variable of the let holds.
+  // The plan of the value that the variable of the let holds.
   Plan define(const Node& e, std::vector<std::string>& statements) {
     Typed value = run(e.children[0]);
     const std::string name = cpp_name(e.name);
@@ -205,7 +205,7 @@ class Compiler {
     }
     if (const IndexName* n = env_.find(e.name)) {
       Plan plan = plan_name(n->name);
-      // Of a Scalar.
+      // Reads a Scalar as a double.
       if (n->cpp.ends_with("to_double()")) plan = plan_double(std::move(plan));
       if (!n->cpp.empty()) return {n->type, {n->cpp}, plan, {}, n->is_dims};
       const std::string text = cpp_name(n->name);
@@ -252,7 +252,7 @@ class Compiler {
     return std::find(given_.begin(), given_.end(), name) != given_.end();
   }
 
-  // What f gives where `condition` is `truth`.
+  // The result of f where `condition` is `truth`.
   template <class F>
   Typed where(const Node& condition, bool truth, const F& f) {
     const std::size_t before = given_.size();
@@ -457,7 +457,7 @@ class Compiler {
   Typed method(const Node& e) {
     const Typed self = run(e.children[0]);
     if (self.type == IndexType::kNumber && e.name == "dtype") {
-      // Of a Scalar: bool, int64 or float64.
+      // The dtype of a Scalar: bool, int64 or float64.
       if (const IndexName* n = env_.find(e.children[0]->name);
           n && n->cpp.ends_with(".to_double()")) {
         return {IndexType::kScalarType,
@@ -509,7 +509,7 @@ class Compiler {
     const IndexType type = converts(a.type, b.type) ? b.type : a.type;
     const bool lists = type == IndexType::kList;
     if (lists) {
-      // One C++ type for both.
+      // Both get one C++ type.
       a.cpp = as_dims(a);
       b.cpp = as_dims(b);
     }

@@ -77,7 +77,7 @@ struct IndexCode {
 
 // Checks `e`; prints it as C++ over the arguments, for code in namespace sy
 // that includes its headers, and plans it. `op` is the operator's name for
-// messages. A list converts to IntArrayRef; what is not a plain argument's
+// messages. A list converts to IntArrayRef; one that is no plain argument's
 // should be kept as `const Dims x(value)`. Nothing after an error, or if the
 // type is not the expected one.
 std::optional<IndexCode> compile_index(const Expr& e, const IndexEnv& env,
@@ -97,7 +97,7 @@ struct RequireCode {
     std::string label;  // "self.dim()"
     std::string cpp;    // an int64_t, a list or a bool
     Plan plan;
-    // Where the condition came to it, in both ways; null: always.
+    // The condition for reaching it, as C++ and as a plan; null: always.
     std::string where;
     Plan reached;
   };

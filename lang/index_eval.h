@@ -9,8 +9,8 @@
 
 #include "lang/ast.h"
 
-// The index typing by walking the tree: what generated code and runtime/ are
-// held against in tests, and what draws pictures of views.
+// Evaluates the index typing by walking the tree. Tests hold generated code and
+// runtime/ against it, and it draws pictures of views.
 
 namespace sy::lang {
 

@@ -68,7 +68,7 @@ class IndexGeometry {
   List wrap_dims(const List& dims, Int ndim) const;
   List infer_size(List sizes, Int numel) const;
   List broadcast(const List& a, const List& b) const;
-  // From the last dim on, dims that lie in memory as one are one chunk; new
+  // Dims that lie in memory as one are one chunk, from the last dim on; new
   // sizes must fill each chunk exactly.
   List view_strides(const List& sizes, const List& strides,
                     const List& wanted) const;

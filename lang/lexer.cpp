@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 24> kSymbols = {
     "**", "//", "==", "!=", "<=", ">=", "+", "-", "*", "/", "%", "<",
     ">",  "(",  ")",  "[",  "]",  ",",  ".", ":", "=", ";", "{", "}"};
 
-// What others write, and what it is called here.
+// Spellings of other languages, and what to write here.
 constexpr std::pair<std::string_view, std::string_view> kForeign[] = {
     {"&&", "'and'"},
     {"||", "'or'"},

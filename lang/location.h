@@ -33,10 +33,10 @@ class Text {
   const std::string& str() const { return value_; }
   bool empty() const { return value_.empty(); }
   Location start() const { return at(0); }
-  // Of the character at `offset`, or of the end.
+  // The place of the character at `offset`, or of the end.
   Location at(std::size_t offset) const;
-  // From `offset` on the characters stand at `at` and behind it, up to the
-  // next such mark. Offsets rise.
+  // The characters from `offset` on stand at `at` and behind it, up to the next
+  // such mark. Offsets rise.
   void mark(std::size_t offset, Location at);
 
   // The texts alone are compared.

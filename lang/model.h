@@ -170,14 +170,15 @@ struct SchemaFile {
   std::string path;
   std::string text;
   std::vector<OperatorEntry> entries;
-  // Of entries that have errors, so that calls of them are no errors too.
+  // The signatures of entries that have errors, so that calls of them are no
+  // errors too.
   std::vector<FunctionSchema> broken;
 };
 
 // Reads the text of a file; entries with errors are left out. All errors of a
 // file are reported: syntax, keys, signatures, expressions' grammar, rules of
-// the model (one kind, arguments that exist). Types are checked by who knows
-// all operators: check_types below for what needs one entry only.
+// the model (one kind, arguments that exist). The code that knows all operators
+// checks types; check_types below does where one entry is enough.
 SchemaFile read_schema(std::string text, std::string path,
                        Diagnostics& diagnostics);
 SchemaFile read_schema_file(const std::string& path, Diagnostics& diagnostics);

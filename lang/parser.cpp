@@ -324,7 +324,7 @@ class Parser {
       return e;
     }
     if (accept("[")) return list(at);
-    // Where an operand stands a word of the grammar is out of place.
+    // A word of the grammar is out of place where an operand stands.
     fail("expected an operand, got {}", describe(now_));
   }
 

@@ -31,7 +31,7 @@ class Reader {
       return std::nullopt;
     }
     auto schema = signature(func->scalar);
-    // Without a signature the rest is still read, for its own errors.
+    // The rest is still read without a signature, for its own errors.
     const bool known = schema.has_value();
     OperatorEntry e(known ? std::move(*schema)
                           : parse_schema("unknown() -> ()"));
@@ -46,7 +46,7 @@ class Reader {
     forms(e);
     if (known) check(e);
     if (diagnostics_.size() == before) return e;
-    // What is wrong with its types is told in the same run.
+    // Tells the errors of its types in the same run.
     if (known && is_parsed(e)) check_types(e, diagnostics_);
     if (known) broken_ = e.schema;
     return std::nullopt;
@@ -292,7 +292,7 @@ class Reader {
     const YamlNode* parts[3] = {};
     for (int i = 0; i < 3; ++i) {
       parts[i] = n.find(kParts[i]);
-      // Without an identity nothing cannot be reduced.
+      // A reduction without an identity cannot reduce nothing.
       if (!parts[i] && i != 1) {
         error(n.at, "'reduce' needs '{}:'", kParts[i]);
       }
@@ -616,7 +616,7 @@ class Reader {
           "'Tensor[]'");
   }
 
-  // What concerns several keys.
+  // Checks the rules that concern several keys.
   void check(const OperatorEntry& e) {
     const std::size_t returns = e.schema.returns().size();
     const bool tile = e.kind == OperatorKind::kPointwise ||

@@ -19,7 +19,7 @@ class Sides {
     Names given;   // optional arguments that are not None there
   };
 
-  // Of a condition that is false, where these are not None.
+  // The sides of a condition that is false, where these are not None.
   Sides(const Expr& e, const Names& given) {
     add(e, Truth::kFalse, nullptr, given);
   }
@@ -47,7 +47,7 @@ class Sides {
     }
     if (e->kind != NodeKind::kBinary) return;
     if (e->op == Op::kAnd || e->op == Op::kOr) {
-      // Where the whole is what its parts must all be for it, both were read.
+      // Both parts were read if the whole is a true `and` or a false `or`.
       const bool is_and = e->op == Op::kAnd;
       const bool both = truth == (is_and ? Truth::kTrue : Truth::kFalse);
       const Expr& left = e->children[0];
@@ -60,7 +60,7 @@ class Sides {
           reached ? make_binary(Op::kAnd, reached, passed, e->at) : passed;
       return add(e->children[1], truth, here, then);
     }
-    // What is None has no value to show.
+    // An argument that is None has no value to show.
     if (!is_comparison(e->op) || asks_none(*e)) return;
     for (const Expr& side : e->children) {
       if (free_names(side).empty()) continue;
@@ -82,7 +82,8 @@ std::vector<RequireCode> require_given(const Expr& e, const IndexEnv& env,
                                        std::string_view message,
                                        std::string_view op, const Names& given,
                                        Diagnostics& diagnostics) {
-  // Apart, so that a message never reads what an earlier part rules out.
+  // The parts are apart, so that a message never reads what an earlier one
+  // rules out.
   if (e->kind == NodeKind::kBinary && e->op == Op::kAnd) {
     Names then = given;
     collect_given(*e->children[0], true, then);
@@ -106,7 +107,7 @@ std::vector<RequireCode> require_given(const Expr& e, const IndexEnv& env,
     if (code.argument.empty() && mentions(e, n.name)) code.argument = n.name;
   }
   for (const auto& [side, reached, known] : Sides(e, given).all) {
-    // What a let binds is not in reach here.
+    // A name that a let binds is not in reach here.
     Diagnostics ignored;
     auto value = compile_given(side, env, std::nullopt, op, known, ignored);
     if (!value || !value->statements.empty()) continue;
@@ -163,7 +164,7 @@ std::string to_statement(const RequireCode& code, int indent) {
     const std::string label =
         in_format(fmt::format("{}{} = ", first ? ", got " : ", ", got.label));
     if (got.reached) {
-      // What may not be there makes its own words.
+      // A value that may not be there makes its own words.
       format += "{}";
       append(values, ", {} ? sy::str({}, {}) : std::string()", got.where,
              cpp_string(label + "{}"), got.cpp);

@@ -7,7 +7,7 @@ namespace {
 
 using enum SchemaKey::Origin;
 
-// What is kept of PyTorch's files and has no meaning here.
+// A key that is kept of PyTorch's files and has no meaning here.
 constexpr SchemaKey unused(std::string_view name) {
   return {name, "any", "PyTorch's; read, not used.", kTorch};
 }

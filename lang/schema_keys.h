@@ -25,9 +25,9 @@ struct SchemaKey {
   Origin origin = kOwn;
 };
 
-// Of an operator, in the order in which they are written.
+// The keys of an operator, in the order in which they are written.
 std::span<const SchemaKey> operator_keys();
-// Of `reduce:`, `scan:`, `view:`, `promote:` and `forms:`.
+// The keys of `reduce:`, `scan:`, `view:`, `promote:` and `forms:`.
 std::span<const SchemaKey> reduce_keys();
 std::span<const SchemaKey> scan_keys();
 std::span<const SchemaKey> view_keys();
@@ -35,7 +35,7 @@ std::span<const SchemaKey> promote_keys();
 std::span<const SchemaKey> form_keys();
 
 std::vector<std::string_view> names_of(std::span<const SchemaKey> keys);
-// Of an operator; null if there is no such key.
+// The key of an operator; null if there is no such key.
 const SchemaKey* find_key(std::string_view name);
 // The position of a key of an operator; unknown ones come last.
 std::size_t key_rank(std::string_view name);

@@ -74,7 +74,7 @@ class Part {
            (e.kind == NodeKind::kComprehension && i != 1);
   }
 
-  // In the order in which they are met, and by hash.
+  // All in the order in which they are met, and by hash.
   struct AllSeen {
     std::vector<Seen> all;
     std::unordered_multimap<std::size_t, std::size_t> places;

@@ -244,7 +244,7 @@ class Simplifier {
   explicit Simplifier(std::string_view grad)
       : grad_(make_name(std::string(grad))) {}
 
-  // in_sum: of a sum, whose terms are collected by it.
+  // `in_sum`: e is a term of a sum, which collects its terms.
   Expr run(const Expr& e, bool in_sum = false) {
     std::vector<Expr> c;
     bool changed = false;
@@ -318,7 +318,7 @@ class Simplifier {
                       : part;
     }
     if (common.factors.empty()) return result;
-    // What is left may be the sum of a logistic function.
+    // The rest may be the sum of a logistic function.
     common.multiply(result, 1);
     reduce(common);
     return build(common);

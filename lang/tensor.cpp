@@ -212,7 +212,7 @@ Value TensorCompiler::coerced(const Expr& e, std::span<const Type> expected) {
   for (std::size_t i = 0; i < types.size(); ++i) {
     tuple += i ? ", Tensor" : "Tensor";
   }
-  // In braces, so that the items are evaluated in order.
+  // Puts the items in braces, so that they are evaluated in order.
   std::string text = cpp_call(tuple + ">", items);
   text[tuple.size() + 1] = '{';
   text.back() = '}';

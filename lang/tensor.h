@@ -29,15 +29,15 @@ class OpTable {
       std::string_view name) const = 0;
   // Every name, for suggestions.
   virtual std::vector<std::string_view> names() const = 0;
-  // As suggest() among them.
+  // The result of suggest() among them.
   std::string suggest_name(std::string_view name) const {
     return suggestions_.of(name, [&] { return names(); });
   }
-  // Of the C++ function, one of those that lookup gave.
+  // The namespace of the C++ function, one of those that lookup gave.
   virtual std::string cpp_namespace(const FunctionSchema&) const {
     return "sy";
   }
-  // What declares it, if it is no operator; else "".
+  // The header that declares it, if it is no operator; else "".
   virtual std::string cpp_header(const FunctionSchema&) const { return ""; }
 
  private:
@@ -59,7 +59,7 @@ struct TensorEnv {
 
   // Every argument of the schema, out arguments aside.
   static TensorEnv of(const FunctionSchema& schema);
-  // Without `cpp` it is read by its own name.
+  // C++ reads it by its own name without `cpp`.
   void add(std::string name, Type type, std::string cpp = {});
   const TensorName* find(std::string_view name) const;
 };
@@ -67,8 +67,8 @@ struct TensorEnv {
 // "grads[0]", as plans name it; with a "?" behind it may be absent.
 std::string gradient_name(std::size_t result);
 
-// Where dtype, layout, device and pin_memory begin, which C++ functions take as
-// one TensorOptions; or -1.
+// The first position of dtype, layout, device and pin_memory, which C++
+// functions take as one TensorOptions; or -1.
 int options_index(const FunctionSchema& schema);
 
 // `statements` are complete lines ("const auto x = sy::mul(a, b);") that come
@@ -81,7 +81,7 @@ struct TensorCode {
   // The operators that are called, with overload, sorted: "add.Tensor".
   std::vector<std::string> operators;
   Plan plan;
-  // Beside those of the operators.
+  // The headers beside those of the operators.
   Headers headers = {};
 };
 

@@ -67,7 +67,7 @@ std::optional<Conversion> convert_number(const Value& v, Type to) {
     return Conversion{v.cpp.in(Cpp::kPrimary) + ".to_double()", 2,
                       plan_double(v.plan)};
   }
-  // A dim where a list of them is expected.
+  // One dim counts as a list where a list of them is expected.
   if (to.is_list() && is_int(to.element()) && is_int(from)) {
     PlanNode list{PlanKind::kList, {}, {v.plan}};
     list.type = to.element();
@@ -216,8 +216,8 @@ class Binding {
   // The C++ of each parameter that has a value.
   std::vector<std::optional<std::string>> given_;
   std::vector<Plan> plans_;
-  // Where the four begin that C++ takes as one TensorOptions, or -1, and the
-  // C++ of one that was given for all of them.
+  // The first position of the four that C++ takes as one TensorOptions, or -1,
+  // and the C++ of one that was given for all of them.
   const int group_;
   std::optional<std::string> options_;
   int plain_dtype_ = -1;  // the parameter that is given a ScalarType

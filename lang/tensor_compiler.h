@@ -24,7 +24,7 @@ class TensorCompiler {
   TensorCompiler(const TensorEnv& env, const OpTable& ops,
                  Diagnostics& diagnostics);
 
-  // Of a whole expression, once. Throws TensorFailed.
+  // Compiles a whole expression, once. Throws TensorFailed.
   TensorCode top(Expr e, std::span<const Type> expected);
 
  private:
@@ -68,7 +68,7 @@ class TensorCompiler {
   std::optional<Value> question(const Node& e);
   Value binary(const Node& e);
   static bool is_list(const Value& v);
-  // Numbers to the right where the operator has no overload for the left.
+  // Puts numbers to the right where the operator has no overload for the left.
   Value tensor_binary(const Node& e, const Value& a, const Value& b);
   // The logical operators take no numbers.
   Value truth_tensor(const Node& e, const Value& v);
@@ -85,7 +85,7 @@ class TensorCompiler {
                                   const std::vector<CallArgument>& args);
   Value apply(const Node& e, std::string_view name,
               const std::vector<CallArgument>& args);
-  // What the call of `f` needs.
+  // Adds the headers that the call of `f` needs.
   void headers_of(const FunctionSchema& f, const PlanNode& call);
   Value method(const Node& e);
 
@@ -96,7 +96,7 @@ class TensorCompiler {
   Value comprehension(const Node& e);
   // A literal index of one of n.
   std::size_t literal(const Expr& i, std::size_t n);
-  // Of one of several results.
+  // The gradient of one of several results.
   Value gradient(const Node& e);
   Value index(const Node& e);
 
@@ -107,7 +107,7 @@ class TensorCompiler {
   std::vector<std::pair<std::string, Value>> locals_;
   std::set<std::string> called_;
   Headers headers_;
-  // In C++: of the environment and of whatever the expression binds.
+  // The C++ names of the environment and of whatever the expression binds.
   std::set<std::string> names_;
 };
 

@@ -10,7 +10,7 @@
 
 namespace sy::lang::detail {
 
-// What a tensor tells about itself; everything else with a dot is an operator.
+// The metadata of a tensor; everything else with a dot is an operator.
 struct Metadata {
   std::string_view name;
   bool takes_dim;
@@ -34,7 +34,7 @@ inline constexpr Metadata kMetadata[] = {
     {"strides", false, "int[]"},
 };
 
-// Of <cmath>, on numbers.
+// The functions of <cmath>, on numbers.
 inline constexpr std::string_view kNumberFunctions[] = {
 #define SY_NUMBER_FUNCTION(name) #name,
 #include "lang/number_functions.inc"
@@ -50,7 +50,8 @@ inline std::string_view operator_name(Op op) {
   return kNames[static_cast<int>(op)];
 }
 
-// Of the variable that goes through a list of such elements; "" if none can.
+// The type of a variable that goes through a list of such elements; "" if none
+// can.
 inline std::string loop_type(Type element) {
   if (element.is_optional()) {
     return element.element() == TypeKind::kTensor
@@ -58,7 +59,7 @@ inline std::string loop_type(Type element) {
                : "";
   }
   switch (element.kind()) {
-    // Where only metadata are read, it may be those.
+    // The variable may be metadata where only these are read.
     case TypeKind::kTensor: return "const auto&";
     case TypeKind::kScalar: return "const Scalar&";
     case TypeKind::kInt:

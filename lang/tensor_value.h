@@ -26,9 +26,10 @@ struct Value {
   std::vector<Type> types;
   Cpp cpp;
   std::vector<Value> items;
-  // The same as `cpp`; of kOptions, the tensor that has them.
+  // The same as `cpp`; for kOptions, the tensor that has them.
   Plan plan;
-  // For a parameter that may be absent, if that is another: C++ and plan.
+  // The C++ and the plan for a parameter that may be absent, if they are
+  // others.
   std::string optional_cpp = {};
   Plan optional_plan = {};
 

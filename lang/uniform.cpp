@@ -152,7 +152,7 @@ I int_pow(I base, I exponent) {
   return wrap(result);
 }
 
-// Division by -1 apart, the one quotient that can overflow.
+// Division by -1 is apart: it is the one quotient that can overflow.
 I int_quotient(I a, I b) {
   if (b == 0) return 0;
   return b == -1 ? wrap(-static_cast<U>(a)) : a / b;

@@ -18,9 +18,10 @@ struct Form {
   const char* offset;  // "": that of self
 };
 
-// What the functions of geometry.h throw for, such as a dim that is not there
-// or a step of 0, is no view. Dims go away at an index that exists, or if they
-// have one alone: a tensor without elements does not become one with some.
+// Arguments that the functions of geometry.h throw for, such as a dim that is
+// not there or a step of 0, make no view. Dims go away at an index that exists,
+// or if they have one alone: a tensor without elements does not become one with
+// some.
 constexpr Form kForms[] = {
     {"self.sizes()", "self.strides()", ""},
     {"swapped(self.sizes(), A, B)", "swapped(self.strides(), A, B)", ""},

@@ -36,7 +36,7 @@ inline WordType word_type(Type type) {
   }
 }
 
-// Those of the schema; its names must outlive them.
+// The arguments of the schema; its names must outlive them.
 inline std::vector<WordArgument> word_arguments(const FunctionSchema& schema) {
   std::vector<WordArgument> out;
   for (const Argument& a : schema.arguments()) {
@@ -45,9 +45,9 @@ inline std::vector<WordArgument> word_arguments(const FunctionSchema& schema) {
   return out;
 }
 
-// What an argument that no word is given for can be made up from, where it has
-// no default: a tensor "2x3", the number 0.7, None, the lists "{2x3;3}" and
-// "0.7,2". nullptr: it needs a word.
+// A word that an argument without a word and a default can be made up from: a
+// tensor "2x3", the number 0.7, None, the lists "{2x3;3}" and "0.7,2". nullptr:
+// it needs a word.
 inline const char* obvious_word(const Argument& a) {
   if (a.type.is_optional()) return "None";
   switch (word_type(a.type)) {

@@ -66,7 +66,7 @@ double real(Piece p) {
 }
 
 NumberWord whole(Piece p) {
-  // What signatures call the kinds of `reduction`.
+  // Signatures name the kinds of `reduction` so.
   if (p.text == "Mean") return {true, 1, 1};
   if (p.text == "Sum") return {true, 2, 2};
   const auto n = number(p.text);
@@ -211,7 +211,7 @@ Word parse(WordType type, Piece p) {
   return w;
 }
 
-// Of `name=word`, the argument; -1 if it begins with no argument's name.
+// The argument of `name=word`; -1 if it begins with no argument's name.
 int named(std::span<const WordArgument> arguments, std::string_view word) {
   const std::size_t at = word.find('=');
   if (at == std::string_view::npos) return -1;

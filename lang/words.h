@@ -60,7 +60,7 @@ struct NumberWord {
   double d = 0;  // the same, if is_int
 };
 
-// What a word says, by the type of its argument:
+// The meaning of a word, by the type of its argument:
 //   Tensor     above                 Tensor[], Tensor?[]  {2x3;3} {None;2:i3}
 //   int[]      0,1 or [] for none    float[], Scalar[]    0.5,2
 //   bool[3]    True,False,True       others as in a signature: 2, 0.5, True,
@@ -83,12 +83,12 @@ struct WordError {
 std::vector<std::optional<Word>> parse_words(
     std::span<const WordArgument> arguments, std::string_view text);
 
-// What `derivative:` says where there is none, and why.
+// The word that `derivative:` says if there is no derivative, and the reason.
 struct NoDerivative {
   std::string_view word;  // none, or non_differentiable
   std::string_view why;
 };
-// Of "WORD, because TEXT", with any number of spaces; else nothing.
+// The parts of "WORD, because TEXT", with any number of spaces; else nothing.
 std::optional<NoDerivative> parse_no_derivative(std::string_view text);
 
 }  // namespace sy::lang

@@ -30,8 +30,8 @@ class Bytes : public std::streambuf {
   }
 };
 
-// As yaml-cpp understands it: it knows no line's end that is a carriage return
-// alone, and takes white space behind the last line for text.
+// The text as yaml-cpp understands it: it knows no line's end that is a
+// carriage return alone, and takes white space behind the last line for text.
 std::string prepared(std::string_view text) {
   std::string out(text);
   for (std::size_t i = out.find('\r'); i != std::string::npos;
@@ -91,7 +91,7 @@ const YamlNode* YamlNode::find(std::string_view key) const {
 std::string read_file(const std::string& path, Diagnostics& diagnostics) {
   std::ifstream in(path, std::ios::binary);
   std::string text;
-  // In parts: a device has no end.
+  // Reads in parts: a device has no end.
   for (std::size_t part = 1 << 16; in && text.size() <= kMaxFile; part *= 2) {
     const std::size_t size = text.size();
     text.resize(size + part);

@@ -7,7 +7,7 @@
 #include "lang/yaml_tree.h"
 
 // yaml-cpp says of most errors that something is "illegal" or "not found", and
-// of some that the end of the file is. What stands there tells more.
+// of some that the end of the file is. The text there tells more.
 
 namespace sy::lang {
 namespace {
@@ -18,7 +18,8 @@ constexpr const char* kAfterBlock =
     "expected the end of the line after '|' or '>'; put a text that begins so "
     "in quotes";
 
-// What does not depend on the text. `back`: bytes to the place from the mark.
+// An error that does not depend on the text. `back`: bytes to the place from
+// the mark.
 struct Known {
   const char* theirs;
   const char* ours;
@@ -108,7 +109,7 @@ YamlError YamlTree::explain_colon(std::size_t mark) const {
   if (here >= mark && (gap_.indicator || gap_.new_line)) {
     return {mark, "expected a key before ':'"};
   }
-  // Behind a tab yaml-cpp takes no key.
+  // yaml-cpp takes no key behind a tab.
   const std::string_view text = source_.text();
   const std::size_t line =
       mark - static_cast<std::size_t>(source_.column(mark));

@@ -8,7 +8,7 @@ namespace {
 
 bool begins_property(char c) { return c == '&' || c == '*' || c == '!'; }
 
-// Behind the word that begins at `offset`.
+// The end of the word that begins at `offset`.
 std::size_t word_end(const YamlSource& source, std::size_t offset) {
   do {
     ++offset;

@@ -30,17 +30,17 @@ struct YamlGap {
   const YamlSource& source;  // both outlive the object
   Diagnostics& diagnostics;
   std::size_t at = 0;  // how far the text is read
-  // Behind the last indicator ('-', ',', ':', a bracket), anchor, alias or tag,
-  // or where the last node ended: the place of a value that is left out.
+  // The place of a value that is left out: behind the last indicator ('-', ',',
+  // ':', a bracket), anchor, alias or tag, or where the last node ended.
   std::size_t behind = 0;
-  // Since the last seek: whether a line ended, whether there was an indicator,
+  // Whether a line ended since the last seek, whether there was an indicator,
   // and whether an anchor, alias or tag.
   bool new_line = true;
   bool indicator = true;
   bool property = false;
 };
 
-// What is said of '&', '*' or '!' and the word behind it, at `offset`.
+// The error for '&', '*' or '!' and the word behind it, at `offset`.
 std::string yaml_property_error(const YamlSource& source, std::size_t offset);
 
 }  // namespace sy::lang

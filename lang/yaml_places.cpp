@@ -13,7 +13,7 @@ bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-// Escapes aside, a value and its source have the same words and differ in the
+// A value and its source have the same words, escapes aside, and differ in the
 // white space between them: so both are walked through side by side.
 class Places {
  public:
@@ -56,7 +56,7 @@ class Places {
   }
 
  private:
-  // Over white space in both.
+  // Moves over white space in both.
   void spaces() {
     bool new_line = false;
     for (; is_space(source_.at(from_)); ++from_) {

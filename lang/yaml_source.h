@@ -42,12 +42,13 @@ class YamlSource {
     if (offset >= text_.size()) return 0;
     return text_[offset] == '\r' ? '\n' : text_[offset];
   }
-  // Of a mark of yaml-cpp, which counts from behind a byte order mark.
+  // The offset of a mark of yaml-cpp, which counts from behind a byte order
+  // mark.
   std::size_t offset(int position) const;
   Location location(std::size_t offset) const;
   // Bytes before `offset` on its line, without a byte order mark.
   int column(std::size_t offset) const;
-  // Where the line of `offset` ends.
+  // The end of the line of `offset`.
   std::size_t line_end(std::size_t offset) const;
   // Whether '---' or '...' stands here, at the beginning of a line.
   bool is_marker(std::size_t offset) const;
@@ -75,10 +76,10 @@ struct PlacedText {
   std::size_t end;  // behind it, quotes included
 };
 
-// Where each character of a scalar stands, which is ours to find: escapes,
-// folded lines and indentation move it. `value` is what yaml-cpp read from
-// `begin` on. Throws if a line of a text in quotes is not indented deeper than
-// `indent`; -1 within brackets and for keys.
+// The place of each character of a scalar, which yaml-cpp does not tell:
+// escapes, folded lines and indentation move it. `value` is what yaml-cpp read
+// from `begin` on. Throws if a line of a text in quotes is not indented deeper
+// than `indent`; -1 within brackets and for keys.
 PlacedText place_scalar(const YamlSource& source, std::size_t begin,
                         const std::string& value, int indent);
 

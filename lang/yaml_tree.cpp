@@ -69,8 +69,8 @@ void YamlTree::walk(const YAML::Mark& mark) {
   gap_.at = std::max(gap_.at, offset);
 }
 
-// Moves to the first character of a node. `is_list`: of a block, which may
-// stand below its key.
+// Moves to the first character of a node. `is_list`: the node is a block list,
+// which may stand below its key.
 void YamlTree::enter(const YAML::Mark& mark, bool is_list) {
   walk(mark);
   gap_.content();
@@ -87,7 +87,8 @@ YamlError YamlTree::more_text() const {
                                    : "expected the end of the line"};
 }
 
-// What yaml-cpp takes for part of a list or map, or cannot.
+// The error of a node that yaml-cpp takes for part of a list or map, or cannot
+// take.
 YamlError YamlTree::misplaced(std::size_t at) const {
   const int column = source_.column(at);
   for (auto o = open_.rbegin(); o != open_.rend(); ++o) {
@@ -125,7 +126,7 @@ void YamlTree::OnNull(const YAML::Mark& mark, YAML::anchor_t) {
   const std::size_t n = rest.starts_with('~') ? 1 : is_null_word(rest) ? 4 : 0;
   if (n == 0) return left_out();
   if (is_outside()) {
-    // A key that begins with such a word, or a value?
+    // This tells a key that begins with such a word from a value.
     const char c = source_.at(source_.skip_blanks(at + n));
     if (c == '\n' || c == 0 || c == '#') throw misplaced(at);
     return left_out();
@@ -144,7 +145,7 @@ void YamlTree::OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) {
 
 void YamlTree::OnScalar(const YAML::Mark& mark, const std::string& tag,
                         YAML::anchor_t, const std::string& value) {
-  // Of nothing a tag makes a text; that of a text in quotes is "!".
+  // A tag makes a text of nothing; the tag of a text in quotes is "!".
   if (value.empty() && tag != "!") {
     walk(mark);
     gap_.properties();
@@ -262,7 +263,7 @@ void YamlTree::add(YamlNode node, std::size_t begin) {
 
 void YamlTree::add_key(YamlNode node, std::size_t begin) {
   YamlOpen& o = open_.back();
-  // In a block `null` is a key as others are.
+  // `null` in a block is a key as others are.
   if (!node.is_scalar() && (o.flow || node.scalar.empty())) {
     diagnostics_.error(node.at,
                        "expected a word as the key, got something else");

@@ -49,7 +49,8 @@ class YamlTree final : public YAML::EventHandler {
 
   // The document, after the last event.
   YamlNode finish();
-  // What yaml-cpp did not understand, in our words. May throw it.
+  // The error of text that yaml-cpp did not understand, in our words. May throw
+  // it.
   YamlError explain(const YAML::Exception& e);
 
   void OnDocumentStart(const YAML::Mark& mark) override;

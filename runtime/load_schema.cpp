@@ -23,7 +23,7 @@ namespace {
 
 constinit std::atomic<const SchemaApi*> linked{nullptr};
 
-// Of the file that this code is in; empty if that is not known.
+// The path of the file that this code is in; empty if that is not known.
 std::string own_path() {
   Dl_info here;
   const bool known =
@@ -36,8 +36,8 @@ std::string folder_of(const std::string& path) {
   return path.substr(0, path.rfind('/') + 1);
 }
 
-// Beside the library that this code is in, or beside what that is a link to,
-// else where the dynamic linker searches.
+// Opens the library beside the one that this code is in, or beside what that is
+// a link to, else where the dynamic linker searches.
 void* open_library() {
   const std::string path = own_path();
   // The loader brings libswitchyard.so along: beside a program that is linked

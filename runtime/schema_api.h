@@ -8,7 +8,7 @@
 
 #include "c10/macros.h"
 
-// What libswitchyard_schema.so offers: the reader, the checkers and the
+// The interface of libswitchyard_schema.so: the reader, the checkers and the
 // interpreters behind load_schema, mapped on first use.
 
 namespace sy::runtime {
@@ -28,7 +28,7 @@ struct SchemaApi {
 inline constexpr const char* kSchemaEntry = "switchyard_schema_api";
 inline constexpr const char* kSchemaLibrary = "libswitchyard_schema.so";
 
-// By the loader where it is linked to the program itself.
+// The loader calls this where it is linked to the program itself.
 SY_API void register_schema_api(const SchemaApi* api) noexcept;
 
 }  // namespace sy::runtime

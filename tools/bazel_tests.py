@@ -91,7 +91,7 @@ def read_skips(path):
     try:
         root = xml.etree.ElementTree.fromstring(text)
     except xml.etree.ElementTree.ParseError:
-        # Bazel's own around a script's output is no XML in all versions.
+        # Bazel's XML around a script's output is malformed in some versions.
         return list(text_skips(text))
     if any(case.get("classname") for case in root.iter("testcase")):
         return list(googletest_skips(root))

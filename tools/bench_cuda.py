@@ -122,7 +122,7 @@ class Side:
 
 def ours(built, folder):
     program = built.program("cuda_bench", "benchmarks/cuda")
-    # Compiled before the clock runs, but for first calls.
+    # The programs are compiled before the clock runs, but for first calls.
     jit = os.environ.get("SWITCHYARD_CUDA_JIT", "wait")
     steady = built.environment(SWITCHYARD_CUDA_JIT=jit,
                                SWITCHYARD_CUDA_CACHE=folder)

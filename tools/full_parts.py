@@ -21,7 +21,7 @@ SANITIZERS = {
 LAYERS = ["//:switchyard", "//aten/...", "//autograd/...", "//backends/...",
           "//c10/...", "//codegen/...", "//frontend/...", "//lang/...",
           "//runtime/...", "//tools/..."]
-# What clang checks, each by one command: name, command, what to do about it.
+# The checks of clang, each by one command: name, command, what to do about it.
 CHECKS = [
     ("layers and headers (clang)",
      ["bazel", "build", "--config=clang", "--keep_going", "--", *LAYERS],
@@ -30,7 +30,7 @@ CHECKS = [
     ("clang-tidy", [sys.executable, os.path.join(ROOT, "tools", "tidy.py")],
      "mend it, or turn the check off in .clang-tidy and say why"),
 ]
-# What replays depend on is taken away, a thing at a time.
+# Faults take away what replays depend on, a thing at a time.
 GUARDS = [
     ("faults in guards of sy::compile",
      [sys.executable,
@@ -252,7 +252,7 @@ def sanitizer_parts():
                    sanitized_test(tally, name, options, ["//test/..."], share))
 
 
-# After the plain part, "tests", which run_tests.py runs itself.
+# The parts after the plain one, "tests", which run_tests.py runs itself.
 PARTS = {
     **dict(sanitizer_parts()),
     "pjrt": run_pjrt,

@@ -35,8 +35,8 @@ REPOSITORY = re.compile(r'^(?!workspace)\w+\(\s*name = "(\w+)"'
                         r'(?:,\s*path = "([^"]*)")?', re.M)
 TARGET = re.compile(r'^cc_library\(\s*name = "(\w+)"', re.M)
 COMMENT = re.compile(r"(?:^|\s)#.*", re.M)
-# What an installation is made of: code of others that is compiled in there
-# needs its licence beside it.
+# The folders that an installation is made of. Code of others that is compiled
+# in there needs its licence beside it.
 SHIPPED = ("c10/", "aten/", "autograd/", "backends/", "codegen/", "frontend/",
            "lang/",
            "include/", "runtime/", "third_party/", "tools/sy/")
@@ -175,13 +175,14 @@ def reached_from(binaries):
 
 
 def gather_needed(facts, binaries):
-    # Where libraries are found depends on where a file really is.
+    # The real path of a file decides where its libraries are found.
     binaries = [os.path.realpath(b) for b in binaries]
     for path in binaries:
         text = subprocess.run(["readelf", "-d", path], capture_output=True,
                               text=True, check=True).stdout
         sonames = re.findall(r"\(NEEDED\).*\[(.*)\]", text)
-        # What Bazel builds for a test has mangled names for our own libraries.
+        # Files that Bazel builds for a test have mangled names for our
+        # libraries.
         facts.needed[os.path.basename(path)] = [
             s for s in sonames if not s.startswith("libswitchyard")]
     facts.reached = reached_from(binaries)
@@ -404,7 +405,7 @@ def facts_of(root, binaries):
                 files[path] = file.read()
         except (OSError, UnicodeDecodeError):
             continue
-    # Ours, which Bazel's description of the folders makes.
+    # @backends is ours: Bazel's description of the folders makes it.
     gather_sources(facts, files)
     facts.repositories -= {"@backends"}
     gather_needed(facts, binaries)

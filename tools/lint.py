@@ -61,7 +61,7 @@ HEAVY = ("iostream", "sstream", "regex", "functional", "map", "fmt/",
 
 COMPOSITE = "aten/composite"
 
-# Where no folder of backends/ is named, but in comments, by way of example.
+# Paths that name no folder of backends/, but in comments, by way of example.
 NAMELESS = ("c10/", "aten/", "autograd/", "codegen/", "frontend/", "include/",
             "runtime/", "schemas/BUILD.bazel", "backends/BUILD.bazel",
             "BUILD.bazel", "WORKSPACE", "tools/backend.bzl",
@@ -85,15 +85,16 @@ PATH = re.compile(r"(?<![\w./-])(\w+(?:/[\w-]+)+"
 
 INCLUDE = re.compile(r'\s*#\s*include\s*["<]([^">]+)[">]')
 MACHINE_PATH = re.compile(r"(?<![\w.}])/(home|work|root|tmp|mnt|Users)/\w")
-# Spelt in parts, so that this line is none.
+# The words are split, so that this line is no match.
 UNNUMBERED = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX)\b(?!\(#?\d+)")
 
-# A call into the namespace of one instruction set. That of a function which
+# A call into the namespace of one instruction set. The call of a function that
 # only gathers pointers may be compiled to instructions that the machine lacks.
 OTHER_ISA = re.compile(r"(?<!return )(?<!&)\bN_AVX[23]::\w+(<[\w:]+>)?\(")
 
 
-# What programs link. A child of fork uses it, and so may a set-user-ID program.
+# Folders that programs link. A child of fork uses their code, and so may a
+# set-user-ID program.
 LIBRARY = ("c10/", "aten/", "autograd/", "backends/", "frontend/", "runtime/")
 GETENV = re.compile(r"\bgetenv\s*\(")
 LOCK = re.compile(r"\bstd::(?:recursive_|shared_|timed_)*mutex\s+\w|"

@@ -14,7 +14,7 @@ import time
 
 STEP = re.compile(r"\[([\d,]+) / ([\d,]+)\]")
 EVERY_S = 30
-# Before that the number of actions still grows, and the rate says little.
+# The number of actions still grows before that, and the rate says little.
 RELIABLE_S, RELIABLE_PART = 15, 0.05
 
 

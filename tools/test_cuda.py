@@ -45,9 +45,9 @@ SMOKE = ["add.Tensor", "sum.dim_IntList", "cumsum", "sort", "index_select",
          "scatter_add", "_softmax", "native_layer_norm", "bmm", "nonzero"]
 # Single tests that need several devices.
 LEFT_OUT = {"door_test": "Door.GuardsSetDeviceAndStream"}
-# Run by our own kernels as well, where CUB is there.
+# Tests that our own kernels run as well, where CUB is there.
 OF_CUB = ["sort_test", "indexing_test", "scatter_test"]
-# What compute-sanitizer says where it cannot watch, under gVisor for example.
+# Messages of compute-sanitizer if it cannot watch, under gVisor for example.
 CANNOT_WATCH = re.compile("Device not supported|Unable to find injection|"
                           "not supported on this (system|device)")
 # Overloads that the CPU computes.
@@ -153,7 +153,8 @@ class Run:
     def say(self, name, code, taken, lines):
         if code != 0:
             print("\n".join(lines[-25:]))
-        # Of conform, also how many cases, and how many ran on the CPU.
+        # conform also says how many cases there were, and how many ran on the
+        # CPU.
         last = [l for l in lines[-3:] if SUMMARY.match(l)] or lines[-1:]
         print(f"{'FAILED' if code else 'PASSED'} {name} in {taken:.1f}s"
               f"{f' (exit {code})' if code else ': ' + '; '.join(last)}",
@@ -292,7 +293,7 @@ def run_sanitizer(run):
     ops = [word for op in SMOKE for word in ("--op", op)]
     steps = []
     for check in ("memcheck", "racecheck"):
-        # --error-exitcode: else what it finds changes nothing.
+        # Without --error-exitcode its findings change nothing.
         watch = [tool, "--tool", check, "--target-processes", "all",
                  "--error-exitcode", "9"]
         steps.append(Step(f"{check}, kernels of the benchmarks", watch + bench,

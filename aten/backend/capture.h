@@ -17,16 +17,16 @@
 // recorded below autograd, and nothing is computed. Tensors that the calls make
 // are of that device and have no memory yet. Memory that was there before is an
 // input of the graph, named by its tensor; writes to it wait until the graph
-// runs. What cannot be recorded ends a piece: all of it is computed, every
-// tensor has memory, and recording begins anew.
+// runs. Anything that cannot be recorded ends a piece: all of it is computed,
+// every tensor has memory, and recording begins anew.
 //
 // Note [Looks]
 // Some of what ends a piece can be made again: a call that gives a number
 // (item), or results whose sizes depend on data (nonzero). It is a Look. If
 // nothing else ended a piece, a capture is a row of pieces, each a graph and
-// the look after it, and the graph of finish(). What the code has seen of a
-// look (numbers to the last bit, sizes) decides what follows, so a replay makes
-// the look too, and goes on where it has seen the same.
+// the look after it, and the graph of finish(). The results of a look that the
+// code has seen (numbers to the last bit, sizes) decide what follows, so a
+// replay makes the look too, and goes on where it has seen the same.
 
 namespace sy::capture {
 
@@ -49,8 +49,8 @@ struct Input {
   bool written = false;
 };
 
-// What a tensor is after the graph has run: a part of the memory of a value or
-// of an input. Tensors with the same value share memory.
+// A tensor after the graph has run: a part of the memory of a value or of an
+// input. Tensors with the same value share memory.
 struct Result {
   int value = -1, input = -1;  // both negative: undefined
   ScalarType dtype = ScalarType::Undefined;
@@ -58,13 +58,13 @@ struct Result {
   int64_t offset = 0;  // in elements, from the value's or input's first one
 };
 
-// Where the elements of an input are in this run.
+// The place of an input's elements in this run.
 struct Memory {
   Storage storage;
   void* data = nullptr;
 };
 
-// Of the elements of a tensor, or of all of its storage, which must have
+// The memory of a tensor's elements, or of all of its storage, which must have
 // memory.
 inline Memory memory_of(const TensorBase& t, bool whole) {
   return {t.storage(), whole ? t.storage()->data() : t.impl()->data()};
@@ -150,8 +150,8 @@ struct Graphs {
   std::unique_ptr<Graph> forward;
   // nullptr unless gradients were asked for. Its results are those.
   std::unique_ptr<Graph> backward;
-  // Tensors that were made in the capture and are no results, but live on: what
-  // made one of them. A graph with such must not run again.
+  // The operator that made a tensor which is no result, but lives on; "" if
+  // there is none. A graph with such a tensor must not run again.
   std::string escaped;
   // The tensors that the inputs of `forward` were first seen as.
   std::vector<Tensor> seen;
@@ -162,7 +162,7 @@ class SY_API GradListener {
  public:
   virtual ~GradListener();
   virtual void on_grad(const intrusive_ptr<TensorImpl>& t) = 0;
-  // All but acts, which are breaks.
+  // Gets all notes but acts, which are breaks.
   virtual void on_note(const CaptureNote& note) = 0;
 };
 
@@ -177,9 +177,9 @@ class SY_API Recorder {
   virtual int add_input(const Tensor& t) = 0;
   virtual const std::vector<Break>& breaks() const = 0;
   virtual void add_break(std::string reason) = 0;
-  // From now on a look is a break like others: its piece becomes no graph.
+  // A look is from now on a break like others: its piece becomes no graph.
   virtual void stop_looks() = 0;
-  // What came before the last look, if all breaks are looks.
+  // Takes the pieces that came before the last look, if all breaks are looks.
   virtual std::vector<Piece> take_pieces() = 0;
   // Whether the memory of `t` was there before the capture.
   virtual bool is_outer(const Tensor& t) = 0;
@@ -196,7 +196,7 @@ class SY_API Recorder {
   // no more. Throws what a kernel throws.
   virtual Graphs finish(TensorList results, TensorList gradients,
                         std::vector<Storage>* values) = 0;
-  // Without a graph: computes everything. Throws what a kernel throws.
+  // Computes everything, without a graph. Throws what a kernel throws.
   virtual void flush() = 0;
 };
 

@@ -28,8 +28,8 @@ Counters& counters() {
 
 thread_local int composed_calls = 0;
 
-// Where spans of storages begin, so that tensors of any dtype start at a whole
-// element of the copy.
+// The alignment of spans of storages, so that tensors of any dtype start at a
+// whole element of the copy.
 constexpr size_t kAlign = 64;
 
 // The copy of one device storage, as far as the arguments reach.

@@ -13,7 +13,7 @@ namespace sy {
 
 namespace {
 
-// Of a value in a register. Narrow floats are float32 there.
+// The dtype of a value in a register. Narrow floats are float32 there.
 ScalarType register_dtype(ScalarType compute) {
   return program::storage_of(program::compute_type_of(compute));
 }
@@ -58,8 +58,8 @@ std::vector<Tensor> run_program(const ElementProgram& program,
   return out;
 }
 
-// Inputs of a call as registers: of the dtype that is computed in or, those
-// that are conditions, bool; numbers in CPU memory on the device.
+// An input of a call as a register: in the compute dtype, or bool if it is a
+// condition. A number in CPU memory moves to the device.
 Tensor to_register(const TensorBase& t, bool is_bool, ScalarType dtype,
                    Device device) {
   const Tensor there = Tensor(t).to(device);
@@ -107,7 +107,7 @@ Tensor reduce_by_operator(lang::Prim combine, const Tensor& x,
   }
 }
 
-// What `any` and `all` say is the largest and the smallest of bools.
+// `any` and `all` are the largest and the smallest of bools.
 lang::Prim of_bools(lang::Prim combine) {
   switch (combine) {
     case lang::Prim::logical_or: return lang::Prim::maximum;

@@ -45,9 +45,9 @@ struct ScanEngine {
                const OperatorEntry& writer, Tensor* const* outs);
 };
 
-// What a backend registers. Static data; a pointer is null if the backend has
-// no such engine. A backend without data computes the sizes and dtype of
-// results, and no elements.
+// The engines that a backend registers. Static data; a pointer is null if the
+// backend has no such engine. A backend without data computes the sizes and
+// dtype of results, and no elements.
 struct BackendEngines {
   const PointwiseEngine* pointwise = nullptr;
   const ReduceEngine* reduce = nullptr;

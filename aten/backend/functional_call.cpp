@@ -49,7 +49,8 @@ TensorBase CallOnValues::to_value(const TensorBase& t) {
     if (p.outer.is_same(t)) return p.value;
   }
   pairs_.push_back({t, value_of(t)});
-  // Of its own, so that results which are arguments are known.
+  // The value is an alias of its own, so that a result which is an argument is
+  // recognized.
   Tensor& v = pairs_.back().value;
   const bool wrapped_number = v.impl()->is_wrapped_number();
   v = alias_without_view(v, v.sizes(), v.strides(), v.storage_offset());

@@ -52,8 +52,8 @@ ViewRecord* record_of(const TensorImpl& t) {
   return dynamic_cast<ViewRecord*>(t.backend_meta().get());
 }
 
-// Whether the view is made by replaying its operator; what is seen by the
-// storage is not, since values need not lie as their tensors.
+// Whether the view is made by replaying its operator. A view of the storage
+// itself is not, since values need not lie as their tensors.
 bool replayed(const TensorImpl& t, const TensorImpl* parent,
               const OperatorEntry* op, SharedValue& shared) {
   return parent != nullptr && parent->storage() == t.storage() &&
@@ -165,7 +165,7 @@ void SharedValue::set(StorageImpl& storage, Tensor value, IntArrayRef sizes,
   copy_between(memory, value_);
 }
 
-// What was written to the memory by its pointer.
+// Reads back what was written to the memory by its pointer.
 void SharedValue::follow(StorageImpl& storage) {
   if (!storage.is_handed_out() || storage.data_acquire() == nullptr) return;
   const TensorBase memory(TensorImpl::make(
@@ -177,7 +177,7 @@ void SharedValue::follow(StorageImpl& storage) {
   value_ = std::move(now);
 }
 
-// In one dim, in the order of the storage.
+// The value in one dim, in the order of the storage.
 Tensor SharedValue::flat() const {
   const int64_t n = value_.numel();
   if (!is_recorded(value_)) {
@@ -187,7 +187,7 @@ Tensor SharedValue::flat() const {
   return value_.permute(order()).reshape({n});
 }
 
-// The other way.
+// The inverse of flat().
 Tensor SharedValue::unflat(const Tensor& flat) const {
   if (!is_recorded(flat)) return flat.as_strided(sizes_, strides_, 0);
   const Dims order = this->order();

@@ -38,7 +38,7 @@ class SharedValue final : public StoragePayload {
 
   // Grows with each write.
   uint64_t generation();
-  // From now on views are computed from their geometry instead of replaying
+  // Views are from now on computed from their geometry instead of replaying
   // their operators. Needed when the geometry of a tensor that has views
   // changes.
   void forget_views();

@@ -165,7 +165,7 @@ class Copies {
     copies_.push_back({t, copy, copy._version()});
   }
 
-  // What stands for `t` in the call.
+  // The tensor that stands for `t` in the call.
   Tensor of(const TensorBase& t) {
     const Copy* const copy = find(*t.storage());
     if (copy == nullptr) return value_of(t);
@@ -185,7 +185,7 @@ class Copies {
     return inner;
   }
 
-  // What the call has written is the storages' value from now on.
+  // Makes the elements that the call has written the storages' value.
   void keep(const OperatorEntry& op) {
     for (const Copy& c : copies_) {
       // Not every operator counts all that it writes.
@@ -291,7 +291,7 @@ void write_functional(const OperatorEntry& op, const WritePlan& plan,
     return write_copies(op, plan, args, num_args, results, num_results);
   }
   bump_written(op, plan, args);
-  // What others may write is no value.
+  // A tensor that others may write is no value.
   const auto fresh = [&](const TensorBase& t) {
     return on_values.is_of_plain(t) ? Tensor(t).clone() : Tensor(t);
   };
@@ -382,7 +382,7 @@ void write_geometry(const OperatorEntry& op, const WritePlan& plan, Value* args,
                                  ? DispatchKeySet()
                                  : DispatchKeySet::dense(t.device().type());
   {
-    // The only one that calls nothing but TensorImpl::resize.
+    // resize_ is the only one that calls nothing but TensorImpl::resize.
     std::optional<ResizedStorage> room;
     if (op.name() == "aten::resize_") room.emplace(*impl.storage());
     OperatorHandle(&op).redispatch_boxed(run, args, num_args, results,

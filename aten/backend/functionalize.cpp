@@ -101,7 +101,7 @@ void call_view(const OperatorEntry& op, Value* args, size_t num_args,
   std::vector<Value> in = with_values_beside_self(args, num_args);
   OperatorHandle(&op).redispatch_boxed(DispatchKeySet(), in.data(), num_args,
                                        results, num_results);
-  // What is made of other operators was seen as those.
+  // The parts of an operator that is made of others have recorded their views.
   const OnValues below;
   for (size_t i = 0; i < num_results; ++i) {
     int output = 0;
@@ -208,7 +208,7 @@ std::vector<Tensor> functionalize(TensorList tensors) {
         f = functional::wrap(value);
       }
     }
-    // Without the autograd library no tensor has such.
+    // No tensor has autograd metadata without the autograd library.
     if (t.impl()->autograd_meta() != nullptr && t.requires_grad()) {
       f.requires_grad_();
     }

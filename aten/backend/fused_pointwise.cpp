@@ -13,7 +13,7 @@
 
 namespace sy {
 
-// One made for a key; nullptr after its engine went.
+// A region prepared for a key; nullptr after its engine went.
 struct FusedPointwise::Kept {
   Key key;
   DeviceType device;
@@ -21,8 +21,8 @@ struct FusedPointwise::Kept {
   Kept* next;
 };
 
-// All that keep what a backend made that may go: it goes with it. The CPU's
-// engine stays.
+// The objects that keep regions of a backend that may go. These go with it. The
+// CPU's engine stays.
 struct FusedRegions {
   ForkMutex mutex;
   FusedPointwise* first = nullptr;
@@ -94,7 +94,7 @@ const PreparedRegion* FusedPointwise::prepare(
   std::vector<int> inputs;
   std::vector<int64_t> strides(sizes.size());
   for (const RegionMemory& m : in) {
-    // One dim: where everything lies in a row.
+    // The sizes have one dim if everything lies in a row.
     for (size_t d = 0; d < sizes.size(); ++d) {
       strides[d] = sizes.size() == 1 ? m.strides[0] : kOpen;
     }
@@ -233,7 +233,7 @@ SY_NOINLINE Tensor FusedPointwise::run_general(RegionEngine& engine,
   plan.result = program.body.results[0].is_bool ? kBool : plan.compute;
   Tensor result = make_result(op, args, plan);
   if (plan.numel == 0) return result;
-  // Dims that lie as one are one.
+  // Joins dims that lie as one.
   Iter iter(plan.sizes);
   iter.add(result);
   for (int i = 0; i < op.n_inputs; ++i) iter.add(*args.inputs[i]);
@@ -244,7 +244,7 @@ SY_NOINLINE Tensor FusedPointwise::run_general(RegionEngine& engine,
   int64_t strides[kMaxInputs + 1][TensorImpl::kMaxDims];
   Dims sizes;
   for (int d = n; d-- > 0;) sizes.push_back(iter.size(d));
-  // Several dims: nothing is said of any stride.
+  // The strides of several dims are open.
   bool linear = n == 1;
   for (int k = 0; k <= op.n_inputs; ++k) {
     for (int d = 0; d < n; ++d) {
@@ -253,7 +253,7 @@ SY_NOINLINE Tensor FusedPointwise::run_general(RegionEngine& engine,
     linear &= strides[k][0] == 1 || (k > 0 && strides[k][0] == 0);
   }
   if (n == 1 && !linear) {
-    // One of a region of two dims, whose strides are open.
+    // A single dim becomes one of two, whose strides are open.
     sizes = Dims({1, iter.size(0)});
     for (int k = 0; k <= op.n_inputs; ++k) {
       strides[k][1] = strides[k][0];

@@ -24,14 +24,14 @@
 
 namespace sy::graph {
 
-// Where elements are in memory; strides and offset are in elements.
+// The place of elements in memory; strides and offset are in elements.
 struct Layout {
   ScalarType dtype = ScalarType::Undefined;
   IntArrayRef sizes, strides;
   int64_t offset = 0;  // of a part, from the value's first element on
 };
 
-// What a call reads: a value, or a part of it.
+// An operand of a call: a value, or a part of it.
 struct Operand {
   int value = 0;
   bool whole = true;  // `layout` is that of the value
@@ -51,8 +51,8 @@ struct Call {
   Kind kind = kOperator;
   bool keepdim = false;  // of kReduce
   bool draws = false;    // random numbers: such calls run in their order
-  // Of kPointwise and kReduce: operands are converted to this dtype first;
-  // Half and BFloat16 are computed as Float. Results are rounded to theirs.
+  // kPointwise and kReduce convert operands to this dtype first; Half and
+  // BFloat16 are computed as Float. Results are rounded to theirs.
   ScalarType compute = ScalarType::Undefined;
   const char* name = "";
   const OperatorEntry* op = nullptr;  // of kEmpty and kWrite none
@@ -65,8 +65,8 @@ struct Call {
   uint64_t reduced = 0;  // bit d: dim d of operand 0
   // The numbers of `program`; or those of map, combine and finish.
   ArrayRef<program::Uniform> uniforms;
-  // Of kOperator: the arguments, with None in the places of tensors and of
-  // lists of tensors.
+  // The arguments of kOperator, with None in the places of tensors and of lists
+  // of tensors.
   ArrayRef<Value> args;
   // Operands that the kernel writes: their values after the call are the last
   // results, in this order.
@@ -143,8 +143,9 @@ class SY_API Compiler {
 };
 
 // Throws ValueError if the name is taken, or is none: letters, digits, '_' and
-// '-'. What the compiler made may run until the process ends, so a library that
-// adds one must not be unloaded. Thread-safe, as the following are.
+// '-'. The executables of a compiler may run until the process ends, so a
+// library that adds one must not be unloaded. Thread-safe, as the following
+// are.
 SY_API void add_compiler(std::string_view name,
                          std::shared_ptr<Compiler> compiler);
 // nullptr if there is none.

@@ -15,7 +15,7 @@ auto ask(const F& f) {
   const CallScope scope;
   void* service = backend_service(kCPU, BackendService::kCompiler);
   if (service == nullptr) {
-    init();  // what linked libraries register is there from now on
+    init();  // the services of linked libraries are there from now on
     service = backend_service(kCPU, BackendService::kCompiler);
   }
   auto* const compiler = static_cast<Compiler*>(service);

@@ -17,16 +17,16 @@
 
 namespace sy::jit {
 
-// As of SWITCHYARD_JIT, which says what a process begins with.
+// The modes of SWITCHYARD_JIT, which says what a process begins with.
 enum class Mode : uint8_t {
   kOff,         // all is interpreted
   kBackground,  // nobody waits
-  kWait,        // who asks first for a program compiles it
+  kWait,        // the thread that asks first for a program compiles it
   kProcess,     // as kBackground, each in a process of its own: LLVM ends its
                 // process on an error of its own
 };
 
-// Since the process started.
+// Counts since the process started.
 struct Counters {
   int64_t kernels = 0;   // compiled programs, in memory now
   int64_t bytes = 0;     // of their code
@@ -60,7 +60,7 @@ SY_API void finish();
 // Forgets all programs and compiled code in memory; calls that run keep theirs.
 SY_API void clear();
 
-// What a backend that compiles implements; it registers an object as
+// The interface of a backend that compiles; it registers an object as
 // BackendService::kCompiler. All functions are thread-safe.
 class SY_API Compiler {
  public:

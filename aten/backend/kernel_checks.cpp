@@ -60,7 +60,7 @@ uint64_t hash_of(const void* data, size_t n) {
   return hash;
 }
 
-// Of all bytes that the tensor's storage has, on whatever device.
+// The hash of all bytes of the tensor's storage, on whatever device.
 uint64_t content_of(const TensorBase& t) {
   const StorageImpl& s = *t.storage();
   DeviceInterface& device = device_interface(s.device().type());
@@ -101,7 +101,7 @@ bool shares_memory(const TensorBase& a, const TensorBase& b) {
   return a.storage() && a.storage()->nbytes() != 0 && a.is_alias_of(b);
 }
 
-// Of dims of one index a stride says nothing.
+// The stride of a dim of one index says nothing.
 bool same_strides(const TensorBase& a, const TensorBase& b) {
   for (size_t d = 0; d < a.sizes().size() && a.numel() != 0; ++d) {
     if (a.sizes()[d] > 1 && a.strides()[d] != b.strides()[d]) return false;
@@ -127,7 +127,7 @@ Device one_device(Device d) {
   return d;
 }
 
-// What a call promises, from its arguments.
+// The promises of a call, from its arguments.
 class Promise {
  public:
   Promise(OperatorHandle op, const Value* args, size_t n)
@@ -171,8 +171,8 @@ class Promise {
     infer(args, n);
   }
 
-  // What is wrong, as "result 1: expected float32[2], got int64[2]"; "" if
-  // nothing is. `key`: of the kernel that ran.
+  // The broken promise, as "result 1: expected float32[2], got int64[2]"; "" if
+  // there is none. `key` is that of the kernel that ran.
   std::string broken(const Value* results, size_t n,
                      const std::string& key) const {
     for (const Input& in : inputs_) {
@@ -230,8 +230,9 @@ class Promise {
     return {};
   }
 
-  // What is written comes back itself, a view lies in its argument, and what a
-  // kernel makes lies apart. Composites may return what they were given.
+  // A written argument comes back itself, a view lies in its argument, and a
+  // tensor that a kernel makes lies apart. Composites may return what they were
+  // given.
   std::string wrong_memory(const Value& result, size_t i,
                            const std::string& key) const {
     const int aliased = op_.schema().aliased_argument(i);
@@ -278,7 +279,8 @@ class Promise {
     return str("{}{}", t.dtype(), t.sizes());
   }
 
-  // Not for a call without tensors or device, which would make CPU tensors.
+  // Does nothing for a call without tensors or device, which would make CPU
+  // tensors.
   void infer(const Value* args, size_t n) {
     if (devices_.empty()) return;
     try {
@@ -341,7 +343,7 @@ namespace {
   const char* const what = environment("SWITCHYARD_CHECK");
   if (what == nullptr || *what == '\0') return false;
   const std::string_view text = what;
-  // Of sy::compile, and of devices that work later.
+  // sy::compile and devices that work later have these checks.
   if (text == "capture" || text == "sync") return false;
   if (text != "kernels") {
     std::fprintf(stderr,

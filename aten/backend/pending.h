@@ -20,8 +20,8 @@
 namespace sy {
 
 // A contiguous tensor whose elements `maker` will give. Throws ValueError for
-// invalid sizes. Of a tensor without elements, materialize() has nothing to
-// give: it waits, and throws what went wrong, for the first operator.
+// invalid sizes. materialize() has nothing to give for a tensor without
+// elements: it waits, and throws what went wrong, for the first operator.
 SY_API Tensor pending_tensor(IntArrayRef sizes, ScalarType dtype, Device device,
                              intrusive_ptr<StoragePayload> maker);
 

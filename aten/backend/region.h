@@ -43,7 +43,7 @@ struct RegionOperand {
   ArrayRef<int64_t> strides;  // one for each dim
 };
 
-// Along the dim `input`, a convolution reads its first operand at the index
+// A convolution reads its first operand along the dim `input` at the index
 // place * stride + kernel * dilation - padding, where place and kernel are
 // indices along those dims. It reads 0 outside.
 struct RegionWindow {
@@ -152,7 +152,7 @@ class SY_API OwnedRegion final : public RefCounted {
 // One operand of a run.
 struct RegionMemory {
   void* data = nullptr;  // the first element
-  // In elements, one for each dim; nullptr: the strides of the region.
+  // The strides in elements, one for each dim; nullptr: those of the region.
   const int64_t* strides = nullptr;
   ScalarType dtype = ScalarType::Undefined;
   // The storage that contains `data`, for devices that remember who uses a

@@ -50,8 +50,8 @@ class Checker {
     return name == nullptr ? str("node {}", i) : str("node {} ({})", i, name);
   }
 
-  // That the registers of a program are what its steps take them for is what
-  // its compiler cares for; here nothing may go out of bounds.
+  // Nothing may go out of bounds here. The compiler of a program makes sure
+  // that its registers are what its steps take them for.
   void program(const Program& p, ScalarType compute, const std::string& name,
                const char* part) const {
     SY_CHECK(program::within_limits(p), Value,

@@ -16,7 +16,7 @@ RegionEngine* region_engine(DeviceType device) noexcept {
 
 namespace {
 
-// What linked libraries register is there from the first look-up on.
+// The engines of linked libraries are there from the first look-up on.
 RegionEngine* engine_of(DeviceType device) {
   RegionEngine* engine = region_engine(device);
   if (SY_LIKELY(engine != nullptr)) return engine;

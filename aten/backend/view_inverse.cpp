@@ -17,7 +17,8 @@ namespace {
 
 constexpr int64_t kNone = INT64_MIN;  // in a ViewMeta
 
-// A view that was made: of what, how, and what it shall show.
+// A view that was made: its operator, its base, and the value that it shall
+// show.
 struct Change {
   const OperatorEntry& op;
   const Tensor& base;
@@ -142,7 +143,7 @@ const Rule* rule_of(const OperatorEntry& op) {
   return it == std::end(kRules) ? nullptr : it;
 }
 
-// Which argument is the tensor that the view shows.
+// The position of the argument that the view shows.
 size_t self_of(const OperatorEntry& op) {
   const auto arguments = op.schema().arguments();
   for (size_t i = 0; i < arguments.size(); ++i) {

@@ -55,7 +55,7 @@ int8_t place_of(const FunctionSchema& f, size_t at,
   const Argument& a = f.arguments()[at];
   const int i = form.argument_index(a.name.view());
   if (i >= 0) return static_cast<int8_t>(i);
-  // What is `self` in place may be called `input`.
+  // The functional operator may call `input` what is `self` in place.
   if (at == 0 && form.self_index() == 0 && a.type == TypeKind::kTensor) {
     return 0;
   }
@@ -104,7 +104,7 @@ bool may_be_named(std::string_view functional, std::string_view form,
   return functional == form;
 }
 
-// By the names and the signatures: of forms that stand by themselves.
+// Finds it by the names and the signatures, for forms that stand by themselves.
 const OperatorEntry* find_functional(const OperatorEntry& op) {
   const FunctionSchema& form = op.schema();
   const std::string_view full = op.name();
@@ -165,7 +165,7 @@ OperatorExtra* make_plan(const OperatorEntry& op) {
     plan->kind = WritePlan::kGeometry;
     return plan.release();
   }
-  // What is changed besides is nobody's result.
+  // An argument that is changed besides is nobody's result.
   const Places targets = target_arguments(form);
   if (plan->written != targets) return plan.release();
   if (const FunctionalForm* f = op.functional()) {

@@ -8,9 +8,9 @@
 
 namespace sy {
 
-// What a call of an operator writes, and how to compute the same without
-// writing. Computed once for an operator, then read without a lock. Valid as
-// long as the definition of the operator.
+// The arguments that a call of an operator writes, and a way to compute the
+// same without writing. Computed once for an operator, then read without a
+// lock. Valid as long as the definition of the operator.
 struct SY_API WritePlan final : OperatorExtra {
   enum Kind : uint8_t {
     kPure,        // writes nothing

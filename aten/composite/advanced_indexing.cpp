@@ -74,7 +74,7 @@ Tensor triangle_indices(const char* op, bool lower, int64_t row, int64_t col,
                         int64_t offset, const Options& o) {
   SY_CHECK(row >= 0, Value, "[{}] row: expected at least 0, got {}", op, row);
   SY_CHECK(col >= 0, Value, "[{}] col: expected at least 0, got {}", op, col);
-  // Beyond these an offset takes all or nothing.
+  // An offset beyond these takes all or nothing.
   offset = std::clamp(offset, -row, col);
   int64_t n = 0;
   if (lower) {
@@ -107,7 +107,7 @@ Tensor triangle_indices(const char* op, bool lower, int64_t row, int64_t col,
   return out.to(options);
 }
 
-// A tensor to repeat along a dim: without one all elements in a row.
+// A tensor to repeat along a dim; all elements in a row if no dim is given.
 Tensor along(const Tensor& self, std::optional<int64_t> dim, int64_t* d) {
   *d = dim.has_value() ? wrap_dim("repeat_interleave", *dim, self.dim()) : 0;
   return dim.has_value() && self.dim() > 0 ? self : self.reshape({-1});
@@ -259,8 +259,8 @@ Tensor grid(const Dims& sizes, const Dims& strides, int behind,
   return sum;
 }
 
-// Where in self, contiguous, as a vector, each index points. Masks are the
-// places of what is true in them.
+// The place in self, contiguous, as a vector, that each index points to. A mask
+// stands for the places of its true elements.
 Tensor linear_index(const char* op, const Tensor& self,
                     OptionalTensors indices) {
   std::vector<std::optional<Tensor>> places;

@@ -64,7 +64,7 @@ void check(const Tensor& query, const Tensor& key, const Tensor& value,
       kOp, describe(*mask));
 }
 
-// With heads repeated until there are as many as in query.
+// `t` with heads repeated until there are as many as in query.
 Tensor with_heads(const char* name, const Tensor& t, const Tensor& query) {
   const int64_t heads = t.dim() >= 3 ? t.size(-3) : 1;
   const int64_t wanted = query.dim() >= 3 ? query.size(-3) : 1;
@@ -87,14 +87,14 @@ Tensor with_heads(const char* name, const Tensor& t, const Tensor& query) {
   return t.reshape(split).expand(repeated).reshape(sizes);
 }
 
-// 4 dims by dims of size 1 in front; kept as they are if there are more.
+// `t` with 4 dims, by dims of size 1 in front; as it is if it has more.
 Tensor four_dims(Tensor t) {
   while (t.dim() < 4) t = t.unsqueeze(0);
   return t;
 }
 
-// In memory with heads side by side, as tiles give results and as what follows
-// attention reads them.
+// Lays heads side by side in memory, as tiles give results and as the code
+// after attention reads them.
 Tensor heads_inside(const Tensor& t) {
   return t.transpose(-3, -2).contiguous().transpose(-3, -2);
 }
@@ -232,7 +232,7 @@ std::tuple<Tensor, Tensor> native_multi_head_attention(
   const Tensor scores = sy::matmul(q, k.transpose(2, 3));
   Tensor weights;
   if (given(mask) && mask_type.value_or(2) == 2 && mask->dim() == 2) {
-    // Of all batches and heads.
+    // The mask is that of all batches and heads.
     weights = sy::_masked_softmax(scores, *mask, 3, 0);
   } else if (given(mask)) {
     weights = sy::_masked_softmax(scores, *mask, 3, mask_type);
@@ -281,7 +281,7 @@ struct Attention {
                                         : s + mask->to(s.scalar_type());
   }
 
-  // Of each head of key the sum over its heads of query.
+  // The sum over the heads of query that each head of key has.
   Tensor summed(const Tensor& t, const Tensor& like) const {
     const Tensor groups = t.reshape(
         {t.size(0), t.size(1) / repeats, repeats, t.size(2), t.size(3)});
@@ -299,7 +299,7 @@ struct Attention {
 
 }  // namespace
 
-// Where a query sees no key its row and its sum are 0.
+// The row and the logsumexp of a query that sees no key are 0.
 std::tuple<Tensor, Tensor> attention_by_softmax(
     const Tensor& query, const Tensor& key, const Tensor& value, double,
     bool is_causal, const Optional& attn_mask, std::optional<double> scale) {

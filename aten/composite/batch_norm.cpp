@@ -82,7 +82,7 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_double_backward(
   const Tensor w = has_weight ? along_channels(*weight, input) : one;
   Tensor mean, s;
   if (training && GradMode::is_enabled() && input.requires_grad()) {
-    // What was saved is a constant, and these change with the input.
+    // The saved statistics are constants, and these change with the input.
     const Tensor x = widened(input);
     const ChannelShape shape(input);
     mean = sy::mean(x, shape.inner, true);
@@ -118,7 +118,7 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_double_backward(
     add(by_grad, v.mul(w).mul(s));
     if (has_weight) add(by_weight, sum_channels(ggI->mul(p).mul(s)));
     if (training) {
-      // Of ggI . P(x) gO, where u and s change with x.
+      // The gradient of ggI . P(x) gO, where u and s change with x.
       const Tensor gu = sums(gO.mul(u)), vu = sums(ggI->mul(u));
       const Tensor inner = sums(ggI->mul(p));
       const Tensor t = p.mul(vu).add(v.mul(gu)).add(u.mul(inner));

@@ -125,7 +125,7 @@ std::tuple<Tensor, Tensor> batch_norm_gather_stats_with_counts(
   channels.check_running("running_mean", running_mean);
   channels.check_running("running_var", running_var);
 
-  // Whatever a rank without elements gives, it has no part in the results.
+  // A rank without elements has no part in the results, whatever it gives.
   const Tensor n =
       counts.detach().to(channels.statistics).reshape({mean.size(0), 1});
   const Tensor has = n > 0;

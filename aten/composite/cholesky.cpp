@@ -45,7 +45,7 @@ Tensor cholesky_solve_by_triangles(const Tensor& self, const Tensor& input2,
 }
 
 Tensor cholesky_inverse_by_solve(const Tensor& self, bool upper) {
-  // As LAPACK looks: NaN beside a zero hides it.
+  // NaN hides a zero beside it, as in LAPACK.
   const Tensor diagonal = sy::abs(self.diagonal(0, -2, -1));
   SY_CHECK(
       self.numel() == 0 || !sy::amin(diagonal, {-1}).eq(0).any().item<bool>(),

@@ -20,7 +20,7 @@ void check_rank(const char* op, const Tensor& input, int64_t dims) {
            input.sizes());
 }
 
-// With the batch that a single input lacks: f(batch).
+// Calls f with the batch that a single input lacks.
 template <class F>
 Tensor batched(const char* op, const Tensor& input, int64_t dims, const F& f) {
   check_rank(op, input, dims);
@@ -58,7 +58,7 @@ Tensor conv_transpose(const char* op, int64_t dims, const Tensor& input,
   });
 }
 
-// Half of what keeps the size on each side; what is odd is added behind.
+// Pads to keep the size, half on each side; an odd element is added behind.
 Tensor conv_same(const Tensor& input, const Tensor& weight,
                  const MaybeTensor& bias, IntArrayRef stride,
                  IntArrayRef dilation, int64_t groups) {

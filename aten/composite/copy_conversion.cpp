@@ -42,8 +42,8 @@ Tensor convert(const Tensor& self, ScalarType dtype, Device device,
       non_blocking, memory_format);
 }
 
-// Where a copy to the host that is not waited for arrives: memory that the
-// device pins, if it does.
+// Whether a copy arrives in memory that the device pins. A copy to the host
+// that is not waited for does, if the device pins memory.
 bool lands_pinned(const Tensor& self, ScalarType dtype, Device device,
                   bool non_blocking) {
   return non_blocking && device.is_cpu() && self.device().type() > kMeta &&

@@ -20,7 +20,7 @@
 namespace sy::composite {
 
 // s = sign(d) |d|^(p-1) D^(1-p) is the slope of the distance D by a difference
-// d. Of g s, for G by each element: those by g, d and D.
+// d. Slopes are the gradients of g, d and D for the gradient G of g s.
 
 namespace {
 
@@ -43,7 +43,7 @@ Slopes slopes(const Tensor& G, const Tensor& g, const Tensor& d,
   const Tensor safe = where(together, Scalar(1), far);
   // At most 1, so that no power is out of range.
   const Tensor part = where(zero, Scalar(1), abs(d) / safe);
-  // Where p is 2, s goes smoothly through a difference of 0.
+  // s goes smoothly through a difference of 0 if p is 2.
   const Tensor s =
       p == 2 ? where(together, Scalar(0), d / safe)
              : where(zero, Scalar(0), sign(d) * pow(part, Scalar(p - 1)));
@@ -88,10 +88,10 @@ namespace {
 // Distances between vectors, made of norms of differences: for backends that
 // have no kernels of their own for them.
 
-// From so many rows on products of matrices are faster, as in ATen.
+// Products of matrices are faster from so many rows on, as in ATen.
 constexpr int64_t kRowsForProducts = 25;
 
-// Along the last dim; of no elements 0.
+// The norms along the last dim; 0 for no elements.
 Tensor norm_of(const Tensor& differences, double p) {
   if (differences.size(-1) == 0) return sy::sum(differences, {-1});
   return sy::linalg_vector_norm(differences, Scalar(p), {-1});
@@ -115,7 +115,7 @@ Tensor all_differences(const Tensor& x1, const Tensor& x2) {
   return x1.unsqueeze(-2) - x2.unsqueeze(-3);
 }
 
-// Of the pairs of rows i < j of a matrix, in the order of pdist.
+// The pairs of rows i < j of a matrix, in the order of pdist.
 struct Pairs {
   Tensor first, second, differences;
 
@@ -136,8 +136,8 @@ struct Pairs {
 
 }  // namespace
 
-// |a - b|^2 by |a|^2 + |b|^2 - 2 a b. Where squares might be out of range,
-// vectors are divided by a power of two, which changes nothing else.
+// |a - b|^2 by |a|^2 + |b|^2 - 2 a b. Vectors are divided by a power of two,
+// which changes nothing else, where squares might be out of range.
 Tensor euclidean_dist(const Tensor& x1, const Tensor& x2) {
   const auto by_products = [](const Tensor& x, const Tensor& y) {
     const Tensor a = sy::sum(sy::square(x), {-1}, true);

@@ -145,7 +145,8 @@ Tensor cauchy(const Tensor& self, double median, double sigma,
       .to(self.scalar_type());
 }
 
-// By the inverse of 1 - (1 - p)^k; an even number of 53 bits for any dtype.
+// Draws by the inverse of 1 - (1 - p)^k, from an even number of 53 bits for any
+// dtype.
 Tensor geometric(const Tensor& self, double p, OptionalGenerator generator) {
   const Tensor u =
       sy::empty_like(self, TensorOptions(kDouble)).uniform_(0, 1, generator);
@@ -185,8 +186,9 @@ void check_weights(const Tensor& w, int64_t num_samples, bool replacement) {
 
 }  // namespace
 
-// Drawn once each, the categories of the greatest weight / e, where e are
-// exponential: the first of several clocks to ring is one of that chance.
+// Categories that are drawn once each are those of the greatest weight / e,
+// where e are exponential: the first of several clocks to ring is one of that
+// chance.
 Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
                    OptionalGenerator generator) {
   if (self.numel() == 0 && self.dim() == 2 && self.size(0) == 0) {
@@ -209,8 +211,8 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
 
 namespace {
 
-// The slope where not training; in training fills noise, what elements are
-// multiplied by.
+// The slope if not training. In training it fills noise with the factors of the
+// elements.
 Scalar rrelu_slope(const Tensor& self, const Tensor& noise, const Scalar& lower,
                    const Scalar& upper, bool training,
                    OptionalGenerator generator) {

@@ -12,7 +12,8 @@ namespace sy::composite {
 
 namespace {
 
-// The same for all elements of a channel, where `by_feature`.
+// Memory for the noise, which is the same for all elements of a channel if
+// `by_feature`.
 Tensor noise_for(const char* op, const Tensor& input, bool by_feature) {
   if (!by_feature) return sy::empty_like(input);
   SY_CHECK(input.dim() >= 2, Value,
@@ -22,12 +23,12 @@ Tensor noise_for(const char* op, const Tensor& input, bool by_feature) {
   return sy::empty(sizes, input.options());
 }
 
-// What an input is multiplied by, and what is added then.
+// The factor of an input, and the shift that is added then.
 struct Noise {
   Tensor factor, shift;
 };
 
-// alpha_dropout gives what is dropped the value that selu has at -inf, and
+// alpha_dropout gives dropped elements the value that selu has at -inf, and
 // then brings back mean 0 and variance 1.
 Noise draw(const char* op, const Tensor& input, double p, bool by_feature,
            bool alpha) {

@@ -69,8 +69,8 @@ void check_values(const char* op, const char* argument, const Tensor& t,
            "[{}] {}: expected values in [{}, {})", op, argument, least, end);
 }
 
-// Which bag each of so many indices is in; -1 for those after an end, which
-// the last offset may be.
+// The bag of each of so many indices; -1 for those after an end, which the last
+// offset may be.
 Tensor bag_of_each(const char* op, const Tensor& offsets, int64_t indices,
                    bool include_last, bool is_end) {
   const Tensor at = longs(op, "offsets", offsets);
@@ -133,7 +133,7 @@ Results bag(const char* op, bool forward_only, const Tensor& weight,
   const Tensor indices = longs(op, "indices", indices_);
   check_bag_samples(op, samples, weight, indices, mode);
   check_values(op, "indices", indices, 0, weight.size(0));
-  // As on the CPU: some sums leave the bag of each index out, and take the last
+  // Some sums leave the bag of each index out, as on the CPU, and take the last
   // offset for an end.
   const bool short_cut = mode != kBagMax && padding_idx < 0 &&
                          weight.dtype() != kDouble && weight.stride(1) == 1;

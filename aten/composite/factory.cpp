@@ -38,7 +38,7 @@ ScalarType dtype_of(const Scalar& value) {
   return value.is_floating_point() ? default_dtype() : value.type();
 }
 
-// Of a range whose ends are all integers; else the default dtype.
+// int64 for a range whose ends are all integers, else the default dtype.
 ScalarType range_dtype(std::initializer_list<const Scalar*> numbers) {
   for (const Scalar* s : numbers) {
     if (s->is_floating_point()) return default_dtype();

@@ -12,7 +12,7 @@ namespace sy::composite {
 
 namespace {
 
-// What of a call is given or follows.
+// The given and the derived parameters of a call.
 struct Windows {
   int64_t n_fft, hop, length;
   Tensor window;  // of n_fft elements; undefined: all ones
@@ -54,7 +54,7 @@ Tensor fourier_basis(int64_t n, int64_t frequencies, TensorOptions options) {
   auto* p = static_cast<double*>(out.raw_data());
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t k = 0; k < frequencies; ++k) {
-      // Whole turns taken away while the number is exact.
+      // Takes whole turns away while the number is exact.
       const double turn = static_cast<double>(i * k % n) /
                           static_cast<double>(n) * 2 * std::numbers::pi;
       *p++ = std::cos(turn);
@@ -80,7 +80,7 @@ void check_n_fft(int64_t n_fft, int64_t samples) {
            samples, n_fft);
 }
 
-// Of all windows along the signal, [..., frequency, window, 2].
+// The transform of all windows along the signal, [..., frequency, window, 2].
 Tensor transform(const Tensor& signal, const Windows& w, bool normalized,
                  bool onesided, bool return_complex) {
   check_n_fft(w.n_fft, signal.size(-1));

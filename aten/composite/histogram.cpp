@@ -56,8 +56,8 @@ std::pair<double, double> ends_of(const Tensor& column, OptionalRange range,
   return ends;
 }
 
-// For each point the place of its box in a grid of boxes, row after row, and
-// one beyond the last for points outside.
+// The place of each point's box in a grid of boxes, row after row, and one
+// beyond the last for points outside.
 Tensor boxes_of(const Tensor& points, const std::vector<Tensor>& edges,
                 int64_t boxes) {
   Tensor at = sy::zeros({points.size(0)}, points.options().dtype(kLong));
@@ -209,7 +209,7 @@ void check_extent(const char* op, const Ends& e) {
            e.second);
 }
 
-// Sums of weights by place; what is not `inside` is left out.
+// Sums of weights by place; elements that are not `inside` are left out.
 Tensor sums(const Tensor& place, const Tensor& inside, const Tensor& weights,
             int64_t bins) {
   const Tensor at = sy::where(inside, place, Scalar(0));
@@ -217,7 +217,7 @@ Tensor sums(const Tensor& place, const Tensor& inside, const Tensor& weights,
   return sy::zeros({bins}, weights.options()).scatter_add(0, at, by);
 }
 
-// As ATen places elements: by their share of the way from end to end.
+// Places elements by their share of the way from end to end, as ATen does.
 Tensor linear_bin(const Tensor& x, double low, double high, int64_t bins) {
   const Tensor share = (x - low) / (sy::full_like(x, high) - low) * bins;
   return sy::clamp_max(share.to(kLong), Scalar(bins - 1));
@@ -312,7 +312,7 @@ std::tuple<Tensor, Tensor> histogram_bin_ct_by_search(
            "[histogram] range: expected the lower end first, got {} to {}",
            e.first, e.second);
   if (e.first == e.second) e = {e.first - 0.5, e.second + 0.5};
-  // From both ends, in the dtype of self.
+  // Counts from both ends, in the dtype of self.
   const Tensor i = sy::arange(bins + 1, self.options());
   const Tensor low = sy::full({}, e.first, self.options());
   const Tensor high = sy::full({}, e.second, self.options());

@@ -34,8 +34,8 @@ Dims leading(const Tensor& self, std::initializer_list<int64_t> more) {
   return out;
 }
 
-// Split into `sizes`, the dims after the leading ones in another order, put
-// together as `result`.
+// Splits self into `sizes`, puts the dims after the leading ones in another
+// order, and joins them as `result`.
 Tensor rearranged(const Tensor& self, const Dims& sizes,
                   std::initializer_list<int64_t> order, const Dims& result) {
   Dims dims;

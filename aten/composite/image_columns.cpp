@@ -13,8 +13,8 @@ namespace sy::composite {
 
 namespace {
 
-// Images with their padding, and where in one each element of each window lies:
-// elements of the kernel by windows.
+// Images with their padding, and the place in one of each element of each
+// window: elements of the kernel by windows.
 struct Columns {
   int64_t height, width, top, left, windows;
   Tensor places;

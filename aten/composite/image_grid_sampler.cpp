@@ -30,8 +30,8 @@ struct Place {
   Tensor x, sign;
 };
 
-// Of each point: an element along one dim, its weight, and the weight's slope
-// by the point's coordinate.
+// One tap of each point: an element along one dim, its weight, and the weight's
+// slope by the point's coordinate.
 struct Tap {
   Tensor at, weight, slope;
 };
@@ -40,7 +40,8 @@ struct Axis {
   int64_t size, mode, beyond;
   bool align_corners;
 
-  // Within [0, size - 1], unless what lies beyond is zero. Not differentiated.
+  // Brings places into [0, size - 1], unless elements beyond are zero. Not
+  // differentiated.
   Place brought_back(const Tensor& x) const {
     Place p{x, ones_like(x)};
     if (beyond == kReflection) {
@@ -62,7 +63,7 @@ struct Axis {
     return p;
   }
 
-  // -1 for what is not within the dim.
+  // The index of a place; -1 if it is not within the dim.
   Tensor index_of(const Tensor& x) const {
     return where(logical_and(x.ge(0), x.lt(size)), x, Scalar(-1)).to(kLong);
   }
@@ -193,7 +194,8 @@ Tensor sampled(const Tensor& input, const Tensor& grid, int64_t mode,
   const Sampling s(widened(input), widened(grid), mode, beyond, align_corners);
   Tensor sum = sy::zeros({s.images, s.channels, s.count}, s.planes.options());
   s.corners([&](const Sampling::Corner& c) {
-    // What is not there counts as 0, whatever lies at the place instead.
+    // An element that is not there counts as 0, whatever lies at the place
+    // instead.
     const Tensor v =
         where(c.valid.unsqueeze(1), s.planes.gather(2, c.index), Scalar(0));
     sum = sum + v * c.weight();

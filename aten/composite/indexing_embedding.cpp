@@ -17,7 +17,7 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t, bool,
       rows, geometry::concat(indices.sizes(), IntArrayRef(&width, 1)));
 }
 
-// In place, since the weights may be many times the rows that are added.
+// Adds in place, since the weights may be many times the rows that are added.
 Tensor embedding_dense_backward(const Tensor& grad_output,
                                 const Tensor& indices, int64_t num_weights,
                                 int64_t padding_idx, bool scale_grad_by_freq) {
@@ -28,7 +28,7 @@ Tensor embedding_dense_backward(const Tensor& grad_output,
     rows = rows.masked_fill(i.eq(padding_idx).unsqueeze(1), 0);
   }
   if (scale_grad_by_freq) {
-    // Counted and divided in a dtype that holds the counts.
+    // Counts and divides in a dtype that holds the counts.
     const Tensor wide = widened(rows);
     const Tensor counts = sy::zeros({num_weights}, wide.options())
                               .index_add_(0, i, sy::ones({n}, wide.options()));

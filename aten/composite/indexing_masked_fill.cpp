@@ -8,8 +8,8 @@ namespace sy::composite {
 
 namespace {
 
-// Where a tensor is expanded, one element stands for several: it is written if
-// the mask is true for any of them.
+// One element of an expanded tensor stands for several: it is written if the
+// mask is true for any of them.
 template <class V>
 Tensor& fill(Tensor& self, const Tensor& mask, const V& value) {
   const Dims sizes =

@@ -31,7 +31,8 @@ void check_inner(const Tensor& self, const Tensor& other) {
            other.dim() == 1 ? "elements" : "rows", self.sizes(), other.sizes());
 }
 
-// Both of at least two dims, one of more: the others broadcast.
+// The product of tensors of at least two dims, one of more: the others
+// broadcast.
 Tensor batched(const Tensor& self, const Tensor& other) {
   const int64_t m = self.size(-2), k = self.size(-1), n = other.size(-1);
   const auto batch_of = [](const Tensor& t) {
@@ -124,7 +125,7 @@ Tensor addmm_by_mm(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
     return is_floating_type(given) ? f : Scalar(f.to_long());
   };
   const Tensor product = sy::mm(mat1.to(wide), mat2.to(wide)) * factor(alpha);
-  // What beta = 0 leaves out may be NaN.
+  // The term that beta = 0 leaves out may be NaN.
   if (factor(beta).to_double() == 0) {
     return product.to(given);
   }

@@ -88,7 +88,8 @@ Tensor lu_factor_backward(const Tensor& grad, const Tensor& LU,
   const auto by_U = [&](const Tensor& t) {
     return linalg_solve_triangular(U1.mT(), t, false, false);
   };
-  // What lies beside U1 is L1^-1 of its columns; below L1, its rows by U1^-1.
+  // The part beside U1 is L1^-1 of its columns; that below L1, its rows by
+  // U1^-1.
   Tensor rest;
   if (m < n) {
     const Tensor U2 = columns(U, k, n - k), gU2 = columns(gU, k, n - k);
@@ -109,7 +110,7 @@ Tensor lu_solve_backward(const Tensor& grad, const Tensor& LU,
                          bool adjoint) {
   const auto [P, L, U] = sy::lu_unpack(LU, pivots);
   const Tensor g = sy::linalg_lu_solve(LU, pivots, grad, left, !adjoint);
-  // Of A, where A X = B; X A = B is the same for transposes.
+  // The gradient of A, where A X = B; X A = B is the same for transposes.
   const Tensor gA = left != adjoint
                         ? (left ? matmul(g, X.mT()) : matmul(g.mT(), X))
                         : (left ? matmul(X, g.mT()) : matmul(X.mT(), g));
@@ -265,7 +266,7 @@ std::tuple<Tensor, Tensor> lstsq_backward(const MaybeTensor& grad,
     gA = _pinv_backward(matmul(g, b.mT()), pinv, A);
   }
   if (given(grad_residuals) && grad_residuals->numel() > 0) {
-    // At the least squares the derivative by X is 0.
+    // The derivative by X is 0 at the least squares.
     const Tensor r =
         (matmul(A, x) - b) * (grad_residuals->unsqueeze(-2) * Scalar(2));
     gB = gB.defined() ? gB - r : -r;

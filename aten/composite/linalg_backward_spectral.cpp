@@ -7,8 +7,8 @@
 #include "aten/ops/rearranging.h"
 #include "aten/ops/shape.h"
 
-// Of factors with orthonormal columns: what changes of them lies in the skew
-// part of U^T dU and outside of U.
+// The gradients of factors with orthonormal columns. The changes of such a
+// factor U lie in the skew part of U^T dU and outside of U.
 
 namespace sy::composite {
 
@@ -25,7 +25,7 @@ void check_any(const char* op, bool any) {
            "[{}] expected the gradient of at least one factor, got none", op);
 }
 
-// Of what is given.
+// The sum of the tensors that are given.
 Tensor sum_of(const Tensor& a, const Tensor& b) {
   if (!a.defined()) return b;
   return b.defined() ? a + b : a;
@@ -43,7 +43,7 @@ Tensor outside(const Tensor& q, const Tensor& t) {
   return t - matmul(q, matmul(q.mT(), t));
 }
 
-// Of a reflection 1 - tau v v^T, v being 0 above place i and 1 there.
+// A reflection 1 - tau v v^T, v being 0 above place i and 1 there.
 struct Reflection {
   Tensor below, v, tau;
 
@@ -135,7 +135,7 @@ Tensor qr_backward(const MaybeTensor& grad_Q, const MaybeTensor& grad_R,
   check_any("_qr_backward", has_q || has_r);
   const Tensor gQ = has_q ? *grad_Q : Tensor();
   if (m < n) {
-    // Of A = [X Y]: X is Q U, and V is Q^T Y.
+    // A is [X Y]: X is Q U, and V is Q^T Y.
     const Tensor U = R.narrow(-1, 0, k), V = R.narrow(-1, k, n - k);
     if (!has_r) {
       return cat({qr_backward(gQ, {}, Q, U, mode), zeros_like(V)}, -1);
@@ -157,7 +157,7 @@ std::tuple<Tensor, Tensor> householder_product_backward(const Tensor& grad,
                                                         const Tensor& input,
                                                         const Tensor& tau) {
   const int64_t m = input.size(-2), n = input.size(-1), k = tau.size(-1);
-  // What the reflections from i on make of the identity.
+  // Product i: the reflections from i on, applied to the identity.
   std::vector<Tensor> products(static_cast<size_t>(k + 1));
   std::vector<Reflection> reflections;
   for (int64_t i = 0; i < k; ++i) reflections.emplace_back(input, tau, i);

@@ -14,7 +14,8 @@ namespace sy::composite {
 
 namespace {
 
-// The dims of t but those, then those; or the other way round.
+// The dims of t that are not chosen, then the chosen ones; or the other way
+// round.
 Dims order_of(const Tensor& t, const Dims& chosen, bool first) {
   Dims order;
   if (first) order = chosen;
@@ -193,7 +194,7 @@ Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dims_self,
            op);
   check_distinct(a, "dims_self");
   check_distinct(b, "dims_other");
-  // What one of them does not have is summed in the other.
+  // A dim of size 1 in one of them is summed in the other.
   Tensor x = self, y = other;
   int64_t inner = 1;
   for (int i = 0; i < a.size(); ++i) {

@@ -58,7 +58,7 @@ Tensor contract(const char* op, const Tensor& a, const Tensor& b,
           .reshape({count(x, both), count(y, inner), count(y, of_b)});
   const Tensor product = bmm(left, right);
 
-  // Back in order, with what was summed as ones.
+  // Puts the dims back in order, summed ones with size 1.
   Dims sizes, place;
   place.resize(a.dim());
   int64_t at = 0;

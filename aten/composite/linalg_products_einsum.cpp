@@ -89,7 +89,7 @@ class Equation {
   int64_t dims() const { return dims_; }
   int64_t result_dims() const { return static_cast<int64_t>(result_.size()); }
 
-  // With all labels as dims, those of the result first.
+  // Operand i with all labels as dims, those of the result first.
   Tensor aligned(size_t i, Tensor t) const {
     std::vector<int> labels = operands_[i];
     for (size_t k = 0; k < labels.size(); ++k) {
@@ -204,7 +204,7 @@ class Equation {
   int64_t ellipsis_ = 0, dims_ = 0;
 };
 
-// Which two are next: the first two, or as path says.
+// The two operands that are next: the first two, or as path says.
 class Path {
  public:
   Path(OptionalIntArrayRef path, size_t operands) : path_(path) {

@@ -23,7 +23,7 @@ ScalarType wide(const Tensor& t) {
   return is_reduced_floating_type(t.scalar_type()) ? kFloat : t.scalar_type();
 }
 
-// What target says of each row: whether it counts, its class, its weight.
+// The rows as target gives them: whether each counts, its class, its weight.
 struct Rows {
   Tensor counts, classes, weights;
 

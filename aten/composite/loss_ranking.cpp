@@ -37,7 +37,7 @@ Tensor reduced(const Tensor& losses, int64_t reduction, IntArrayRef sizes) {
   return sum / Scalar(std::max<int64_t>(1, losses.numel()));
 }
 
-// What the gradients of a row are multiplied by: a column.
+// The factor of the gradients of each row: a column.
 Tensor row_scale(const Tensor& grad_output, const Tensor& rows,
                  int64_t reduction) {
   const int64_t by = reduction == Reduction::Mean ? rows.numel() : rows.size(1);
@@ -59,7 +59,7 @@ struct MultiMargin {
              "classes, got {}",
              op, self.dtype(), rows.size(1), describe(*weight));
     others = sy::arange(rows.size(1), classes.options()) != classes;
-    // What each score has too much beside that of the class.
+    // The excess of each score, with the margin, over that of the class.
     const Tensor z = margin - rows.gather(1, classes) + rows;
     margins = sy::where(sy::logical_and(others, z > 0), z, Scalar(0));
     weights = weighted ? weight->reshape(-1)
@@ -85,7 +85,7 @@ struct MultiLabel {
                     .to(rows.scalar_type());
   }
 
-  // Of row, target and class that is none: what its score has too much.
+  // The excess of each class that is no target, by row, target and class.
   Tensor margins(const Tensor& marks) const {
     const Tensor z =
         1 - rows.gather(1, classes).unsqueeze(2) + rows.unsqueeze(1);

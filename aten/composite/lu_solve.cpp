@@ -19,7 +19,7 @@ namespace sy::composite {
 
 namespace {
 
-// With their batches alike.
+// `t` with its batch expanded to `batch`.
 Tensor spread(const Tensor& t, const Dims& batch) {
   Dims sizes(batch);
   for (size_t d = t.sizes().size() - 2; d < t.sizes().size(); ++d) {
@@ -63,7 +63,7 @@ Tensor solve_side(const char* op, const Tensor& LU, const Tensor& pivots,
 
 }  // namespace
 
-// Read on the host: exchanges follow one another.
+// Reads the pivots on the host: exchanges follow one another.
 Tensor lu_permutation_by_swaps(const Tensor& pivots, int64_t rows) {
   const Tensor p = pivots.to(Device(kCPU)).contiguous();
   const auto* from = p.const_data_ptr<int32_t>();

@@ -30,7 +30,7 @@ struct Degree {
 constexpr Degree kDegrees[] = {
     {4, 2, 5.1e-2, 3.3e-4}, {9, 3, 5.8e-1, 4.9e-2}, {16, 4, 2.2, 6.4e-1}};
 
-// Of each matrix; infinite or NaN where an element is.
+// The 1-norm of each matrix; infinite or NaN where an element is.
 std::vector<double> norms_of(const Tensor& a) {
   const Tensor norms = sy::amax(sy::abs(a).sum({1}), {1});
   const Tensor host = norms.to(kDouble).to(Device(kCPU)).contiguous();
@@ -112,7 +112,7 @@ Tensor matrix_exp_by_series(const Tensor& self) {
   std::vector<int64_t> squarings;
   for (const double v : norms) {
     const bool far = std::isfinite(v) && v > limit(*degree);
-    // Halved, for the largest numbers over a limit below 1 are infinite.
+    // v is halved, for the largest numbers over a limit below 1 are infinite.
     const double over = far ? 1 + std::log2(v / 2 / limit(*degree)) : 0;
     const int s = static_cast<int>(std::ceil(over));
     squarings.push_back(s);

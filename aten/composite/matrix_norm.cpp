@@ -62,7 +62,7 @@ Tensor singular_values(const Tensor& A, const MatrixDims& d) {
       A.movedim(IntArrayRef({d.row, d.column}), IntArrayRef({-2, -1})));
 }
 
-// Of a result without the two dims: puts them back as ones.
+// Puts the two dims back as ones, in a result without them.
 Tensor with_dims(const Tensor& norm, const MatrixDims& d, bool keepdim) {
   if (!keepdim) return norm;
   return norm.unsqueeze(std::min(d.row, d.column))

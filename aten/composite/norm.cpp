@@ -12,8 +12,8 @@ namespace sy::composite {
 
 namespace {
 
-// What elements are divided by, a constant to gradients: the norm of x is that
-// of x / m, times m.
+// The divisor of elements, a constant to gradients: the norm of x is that of
+// x / m, times m.
 Tensor divisor(const Tensor& x, bool greatest, OptionalIntArrayRef dim) {
   const NoGradGuard guard;
   const Tensor m = greatest ? sy::_vector_norm_max(x, dim, true, std::nullopt)

@@ -161,7 +161,7 @@ Tensor sum_over(const Tensor& t, const Dims& dims) {
   return dims.empty() ? t.clone() : sy::sum(t, dims);
 }
 
-// Those of input, weight and bias, as far as `mask` asks for them.
+// The gradients of input, weight and bias, as far as `mask` asks for them.
 Three row_gradients(const Tensor& grad_out, const Optional& grad_mean,
                     const Optional& grad_rstd, const Tensor& input,
                     IntArrayRef shape, const Optional& mean, const Tensor& rstd,
@@ -173,7 +173,7 @@ Three row_gradients(const Tensor& grad_out, const Optional& grad_mean,
   Tensor dx, dw, db;
   if (mask[0]) {
     const Tensor g = given(weight) ? dy * widened(*weight) : dy;
-    // Row-major, as kernels make it.
+    // Makes it row-major, as kernels do.
     dx = s.input_grad(g, grad_mean, grad_rstd)
              .to(input.scalar_type())
              .contiguous();

@@ -113,7 +113,7 @@ Windows adaptive_windows(const Tensor& self, IntArrayRef output) {
 
 namespace {
 
-// With the last dims as one, and with others in their place.
+// `t` with the last dims as one, and with others in their place.
 Tensor flattened(const Tensor& t, size_t n) {
   std::vector<int64_t> sizes = t.sizes().vec();
   int64_t plane = 1;
@@ -132,7 +132,7 @@ Tensor unflattened(const Tensor& t, const std::vector<int64_t>& last) {
   return t.reshape(sizes);
 }
 
-// Which window and which place belong together, all of them.
+// All pairs of a window and a place that belong together.
 struct Pairs {
   Tensor windows, places;
 
@@ -157,7 +157,7 @@ Tensor zeros_with(const Tensor& like, int64_t last) {
   return sy::zeros(sizes, like.options());
 }
 
-// What the sum of each window is divided by.
+// The divisors of the sums of the windows.
 Tensor divisors(const Windows& w, bool with_padding,
                 std::optional<int64_t> divisor, const Tensor& like) {
   std::vector<int64_t> out;

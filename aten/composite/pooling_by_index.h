@@ -22,8 +22,7 @@ using Axis = std::vector<Span>;
 // The windows over the last `n` dims of a tensor.
 struct Windows {
   std::vector<int64_t> sizes, counts;
-  // For each window, in row-major order: the places of its elements in the
-  // plane.
+  // The places in the plane of the elements of each window, in row-major order.
   std::vector<std::vector<int64_t>> places;
   std::vector<int64_t> padded;
 

@@ -32,8 +32,8 @@ Tensor placed(const char* op, const Tensor& self, const Tensor& indices,
       .reshape(sizes);
 }
 
-// Indices are for a derivative. What either of the two would refuse is refused
-// here, in the name of `op`.
+// Indices are for a derivative. Arguments that either of the two would refuse
+// are refused here, in the name of `op`.
 template <class WithIndices>
 Tensor max_pool(const char* op, int64_t n, WithIndices with_indices,
                 const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,

@@ -19,14 +19,14 @@ namespace {
 
 using namespace pooling;
 
-// Rounded down; what is no sample at all is 0.
+// v rounded down; a value that is no sample at all gives 0.
 Tensor whole(const Tensor& v, int64_t size) {
   const Tensor valid = sy::logical_and(v >= 0, v <= size);
   return sy::where(valid, v, Scalar(0)).to(kLong);
 }
 
-// Where the windows of one dim begin: a row for each sample. Rounded as the
-// dtype of the samples rounds.
+// The starts of the windows of one dim: a row for each sample. They are rounded
+// as the dtype of the samples rounds.
 Tensor window_starts(const Tensor& samples, int64_t size, int64_t windows,
                      int64_t kernel) {
   const int64_t last = size - kernel;
@@ -40,7 +40,7 @@ Tensor window_starts(const Tensor& samples, int64_t size, int64_t windows,
 }
 
 // The places in a plane of the elements of each window: planes by windows by
-// elements. Of two dims the first sample is of the width.
+// elements. The first sample of two dims is that of the width.
 Tensor window_places(const Tensor& self, const Tensor& samples,
                      IntArrayRef kernel, IntArrayRef windows) {
   const auto n = static_cast<int64_t>(kernel.size());

@@ -80,9 +80,9 @@ void check_finite(const char* argument, const Tensor& t) {
            argument);
 }
 
-// The part of A that gelsy solves by, and its rank: of its columns, each time
-// the one that is longest without the directions before, as long as the
-// singular values of those so far lie within rcond of one another.
+// The part of A that gelsy solves by, and its rank. Each step takes the column
+// that is longest without the directions before, as long as the singular values
+// of the columns so far lie within rcond of one another.
 std::pair<Tensor, Tensor> leading_part(const Tensor& A, double rcond) {
   const int64_t steps = std::min(A.size(-2), A.size(-1));
   Tensor rest = A, part = sy::zeros_like(A), chosen;
@@ -130,7 +130,8 @@ Tensor ormqr_by_bmm(const Tensor& self, const Tensor& input2,
   return all_reflected(self, input2, input3.mT(), !transpose).mT().clone();
 }
 
-// By the pseudo-inverse. The driver says what counts as 0, and what else comes.
+// Solves by the pseudo-inverse. The driver says what counts as 0, and what else
+// comes.
 std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq_by_svd(
     const Tensor& self, const Tensor& b, std::optional<double> rcond,
     std::optional<std::string_view> driver) {

@@ -147,13 +147,15 @@ double bound(const Scalar& s, const Tensor& out) {
 
 }  // namespace
 
-// What `out` holds of numbers in double; whole ones are cut, not rounded.
+// Stores numbers, which are in double, in `out`; whole dtypes cut them and do
+// not round.
 void store_numbers(const Tensor& numbers, Tensor& out) {
   out.resize_(numbers.sizes());
   out.copy_(is_floating_type(out.scalar_type()) ? numbers : numbers.to(kLong));
 }
 
-// From both ends, so that the last number is `b`; the first `head` from `a`.
+// Counts from both ends, so that the last number is `b`; the first `head` from
+// `a`.
 Tensor numbers_between(double a, double b, int64_t steps, int64_t head,
                        const Tensor& out) {
   const Tensor i = steps_of(steps, out);

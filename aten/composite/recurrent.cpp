@@ -66,7 +66,7 @@ void check_size(const char* op, const char* name, const Tensor& t,
            name, sizes, describe(t));
 }
 
-// Of one layer: `width` is that of its input, `hidden` that of its cells.
+// Checks one layer: `width` is that of its input, `hidden` that of its cells.
 void check_weights(const char* op, RecurrentCell cell,
                    const RecurrentWeights& w, int64_t width, int64_t hidden,
                    int64_t state, const Tensor& like) {
@@ -198,7 +198,7 @@ Result run_packed(const Network& net, const Tensor& data,
              h, c, params);
 }
 
-// Of an lstm, hx holds states and cells.
+// The hx of an lstm holds states and cells.
 void check_pair(const char* op, TensorList hx) {
   SY_CHECK(hx.size() == 2, Value,
            "[{}] hx: expected 2 tensors, states and cells, got {}", op,

@@ -83,8 +83,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstm_steps_backward(
     const Tensor& w_hh, const Tensor& output, const Tensor& gates,
     const Tensor& cells, bool reverse) {
   const int64_t steps = gates.size(0), rows = hx.size(0), hidden = hx.size(1);
-  // What a gate's gradient is by that of the cell, or for the last of the
-  // state; of all steps at once.
+  // The factors that make a gate's gradient from that of the cell, or for the
+  // last gate from that of the state; of all steps at once.
   const std::vector<Tensor> g = gates.chunk(4, 2);
   const Tensor in = sy::sigmoid(g[0]), forget = sy::sigmoid(g[1]);
   const Tensor cell = sy::tanh(g[2]), out = sy::sigmoid(g[3]);

@@ -44,7 +44,7 @@ std::vector<int64_t> batch_sizes_of(const char* op, const Tensor& batch_sizes,
 
 namespace {
 
-// Of runs of steps with the same number of sequences.
+// A run of steps with the same number of sequences.
 struct Run {
   int64_t first, steps, rows;  // first: row in packed data
 };

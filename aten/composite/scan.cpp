@@ -40,9 +40,9 @@ bool is_single(const Tensor& t, int64_t dim) {
 
 }  // namespace
 
-// Without a division, so that it is right where elements are 0, and in every
-// derivative: the product of what is before an element, times the sum of what
-// is behind it, each with the product of what lies between.
+// Needs no division, so that it is right where elements are 0, and in every
+// derivative: it is the product of what is before an element, times the sum of
+// what is behind it, each with the product of what lies between.
 Tensor cumprod_backward(const Tensor& grad, const Tensor& input, int64_t dim,
                         const Tensor& output) {
   if (is_single(input, dim)) return grad;
@@ -55,7 +55,7 @@ Tensor product_of_others(const Tensor& self, std::optional<int64_t> dim) {
   }
   const int64_t d = dim.value_or(0);
   if (is_single(self, d)) return sy::ones_like(self);
-  // In float64: parts of a product may lie further out than all of it.
+  // Uses float64: parts of a product may lie further out than all of it.
   const Tensor wide = self.to(kDouble);
   const Tensor before = sy::cumprod(moved_on(wide, d, true), d);
   const Tensor behind =

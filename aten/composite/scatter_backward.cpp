@@ -37,7 +37,7 @@ Tensor with_zeros_behind(const Tensor& self, IntArrayRef sizes) {
 
 namespace {
 
-// What of a source goes anywhere: as much as there are indices.
+// The part of a source that goes anywhere: as much as there are indices.
 Tensor used_part(const Tensor& src, const Tensor& index) {
   if (src.dim() != index.dim()) return src.reshape(index.sizes());
   Tensor part = src;
@@ -47,7 +47,7 @@ Tensor used_part(const Tensor& src, const Tensor& index) {
   return part;
 }
 
-// As many as there are contributions to each place, at least one.
+// The number of contributions to each place, at least one.
 Tensor counts(const Tensor& grad, int64_t dim, const Tensor& index,
               const Tensor& src, bool include_self) {
   const Tensor start =
@@ -87,7 +87,7 @@ Gradients product_grads(const Tensor& grad, const Tensor& self, int64_t dim,
       product_source_grad(grad, self, dim, index, src, include_self, result)};
 }
 
-// Where in self, in row-major order, each element of the source goes.
+// The place in self, in row-major order, of each element of the source.
 Tensor places_of(const Tensor& self, int64_t dim, const Tensor& index) {
   Tensor at = sy::zeros({}, index.options().dtype(kLong));
   int64_t step = 1;
@@ -102,7 +102,7 @@ Tensor places_of(const Tensor& self, int64_t dim, const Tensor& index) {
   return at.expand(index.sizes()).reshape({-1});
 }
 
-// At each factor the product of those before it that go to the same place.
+// The product, for each factor, of those before it that go to the same place.
 // `fresh` says where a place begins.
 Tensor products_before(const Tensor& factors, const Tensor& fresh) {
   const Tensor before = sy::cat({sy::ones({1}, factors.options()),
@@ -137,7 +137,7 @@ Gradients product_grads_by_sorting(const Tensor& grad, const Tensor& self,
   const Tensor all = grad.reshape({-1}).gather(0, places) * others;
   const Tensor own = include_self ? all.narrow(0, sources, self.numel())
                                   : sy::zeros({self.numel()}, grad.options());
-  // Where nothing arrives self stays.
+  // Elements of self stay where nothing arrives.
   return {include_self ? own.reshape(self.sizes()) : grad,
           all.narrow(0, 0, sources).reshape(src.sizes())};
 }
@@ -183,7 +183,7 @@ std::tuple<Tensor, Tensor> scatter_reduce_backward(
     const Tensor start = include_self ? self_hits : sy::zeros_like(self_hits);
     const Tensor share =
         grad / start.scatter_add(dim, index, src_hits).clamp_min(1);
-    // Where nothing arrives self stays.
+    // Elements of self stay where nothing arrives.
     self_grad = include_self ? self_hits * share : grad;
     src_grad = src_hits * share.gather(dim, index);
   }

@@ -74,7 +74,7 @@ struct Segments {
     return sy::full(IntArrayRef(sizes), value, data.options());
   }
   Tensor results(const Tensor& t) const { return t.narrow(dim, 0, count); }
-  // Of each element that of its segment; 0 for those in none.
+  // The value of each element's segment; 0 for elements in none.
   Tensor spread(const Tensor& t) const {
     Dims sizes(t.sizes());
     sizes[static_cast<int>(dim)] = 1;

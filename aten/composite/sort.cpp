@@ -40,8 +40,8 @@ Pair rank(const Tensor& self, int64_t dim, bool keepdim, bool descending,
 
 enum class Rank { kLowest, kMiddle };
 
-// Upwards: of the elements that are no NaN; where there is one and `nan` says
-// so, the first NaN.
+// The element of that rank, upwards, among those that are no NaN; the first NaN
+// if there is one and `nan` says so.
 Pair rank_of_numbers(const Tensor& self, int64_t dim, bool keepdim, Rank rank,
                      bool nan) {
   const auto [values, indices] = sorted(self, dim, false);

@@ -40,9 +40,9 @@ Tensor sizes_of(const Tensor& A, bool hermitian) {
   return hermitian ? abs(linalg_eigvalsh(A)) : linalg_svdvals(A);
 }
 
-// For each matrix, with a last dim of 1: up to where values count as 0. rtol is
-// by default the dtype's precision times the larger side, if atol is not above
-// 0; atol is 0.
+// The bound up to which values of each matrix count as 0, with a last dim of 1.
+// rtol is by default the dtype's precision times the larger side, if atol is
+// not above 0; atol is 0.
 Tensor tolerance(const Tensor& A, const Tensor& greatest, const Tolerance& atol,
                  const Tolerance& rtol) {
   const double eps =

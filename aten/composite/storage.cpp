@@ -35,7 +35,7 @@ Tensor& adopt(Tensor& self, const Tensor& source, IntArrayRef sizes,
   static_cast<void>(t.take_view_meta());
   t.set_storage(source.storage());
   t.set_sizes_and_strides(new_sizes, new_strides, offset);
-  // Whoever saved self for a gradient must see that it is another: versions
+  // A node that saved self for a gradient must see that it is another: versions
   // belong to storages.
   do {
     t.bump_version(nullptr);

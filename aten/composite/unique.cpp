@@ -1,4 +1,4 @@
-// Which elements differ and which are among others, made of a stable sort,
+// Unique elements, and elements that are among others, made of a stable sort,
 // nonzero and scatter: for backends that have no kernels of their own for it.
 
 #include <algorithm>
@@ -55,7 +55,7 @@ Tensor as_given(const Tensor& rows) {
   return sy::arange(rows.size(0), rows.options().dtype(kLong));
 }
 
-// By the first column, then by the second …: sorts are stable.
+// Sorts by the first column, then by the second …: sorts are stable.
 Tensor lexicographic(const Tensor& rows) {
   Tensor order = as_given(rows);
   for (int64_t c = rows.size(1); c-- > 0;) {

@@ -1,6 +1,6 @@
 // Images at another size: by sizes or factors; and, for backends that have no
-// kernels of their own, made of index_select and index_add. There, along one
-// dim after the other, each element is a weighted sum of a few.
+// kernels of their own, made of index_select and index_add. Each element there
+// is a weighted sum of a few, along one dim after the other.
 
 #include <algorithm>
 
@@ -29,7 +29,7 @@ struct Tap {
   Tensor at, weight, none;  // none: undefined where each element has the tap
 };
 
-// Which of the last n dims axis k of three is, from the end.
+// The dim of t that axis k of three is, one of the last n.
 int64_t dim_of(const ResizeRequest& r, const Tensor& t, int64_t k) {
   return t.dim() - r.n + (k - (3 - r.n));
 }
@@ -66,7 +66,7 @@ std::vector<Tap> taps_of(const ResizeRequest& r, int64_t k, int64_t size,
   return out;
 }
 
-// In the precision that places and weights are found with.
+// Finds the taps in the precision of places and weights.
 std::vector<Tap> taps_along(const ResizeRequest& r, int64_t k, int64_t size,
                             int64_t count, const Tensor& t, ScalarType given) {
   const int64_t behind = t.dim() - 1 - dim_of(r, t, k);
@@ -88,7 +88,7 @@ Tensor weighted(const Tensor& t, const Tap& tap) {
              : product;
 }
 
-// Those that the request is about.
+// The sizes that the request is about.
 IntArrayRef last(const ResizeRequest& r, IntArrayRef sizes) {
   const auto n = static_cast<size_t>(r.n);
   return sizes.slice(sizes.size() - n, n);

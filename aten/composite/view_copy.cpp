@@ -8,7 +8,7 @@ namespace sy::composite {
 
 namespace {
 
-// Each to its place in `out`, which has as many.
+// Stores each piece in its place in `out`, which has as many.
 void store(const OperatorEntry& op, const std::vector<Tensor>& pieces,
            TensorList out) {
   SY_CHECK(out.size() == pieces.size(), Value,

@@ -62,7 +62,7 @@ Tensor& as_strided_(Tensor& self, IntArrayRef size, IntArrayRef stride,
 
 Tensor& detach_(Tensor& self) {
   check_defined("detach_", "self", self);
-  // What is not known to autograd has no history.
+  // A tensor that autograd does not know has no history.
   if (self.impl()->key_set().has(DispatchKey::Autograd)) {
     autograd_hooks().detach(self);
   }

@@ -11,8 +11,8 @@ namespace {
 using std::numbers::pi;
 
 // f of (the numbers from 0 on, their number): a window of n elements, of which
-// the last is left out of one that is periodic. Of short dtypes in float32,
-// since they have few whole numbers.
+// the last is left out of one that is periodic. Short dtypes are computed in
+// float32, since they have few whole numbers.
 template <class F>
 Tensor window(const char* op, int64_t n, bool periodic,
               const TensorOptions& options, const F& f) {

@@ -107,7 +107,7 @@ void cubic_taps(T step, bool align_corners, ResizeAxis<T>& a) {
   }
 }
 
-// As Pillow does it.
+// Finds antialiased taps as Pillow does.
 template <class T>
 void antialiased(Resize mode, T step, ResizeAxis<T>& a) {
   const int lobes = mode == Resize::LinearAA  ? 1

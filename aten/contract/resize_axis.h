@@ -7,8 +7,8 @@
 
 #include "c10/macros.h"
 
-// For each element of a resized dim: the elements of the source that it is made
-// of, and their weights.
+// The elements of the source that each element of a resized dim is made of, and
+// their weights.
 
 namespace sy {
 

@@ -67,8 +67,8 @@ std::vector<T> apart(ArrayRef<T> in, const Outs&... outs) {
   return r;
 }
 
-// For pointwise operators, which may write to an input itself: whether another
-// tensor than `out` has its storage.
+// Whether another tensor than `out` has its storage. For pointwise operators,
+// which may write to an input itself.
 SY_ALWAYS_INLINE bool shares_another(const TensorBase& out,
                                      const TensorBase* const* inputs, int n) {
   bool found = false;

@@ -34,7 +34,7 @@ char* device_bytes(const TensorBase& t) {
   return static_cast<char*>(t.storage()->data());
 }
 
-// What is computed later is computed now.
+// Computes elements now that would be computed later.
 void need_memory(const TensorBase& t) { t.impl()->const_data("copy_"); }
 
 Tensor download(const TensorBase& t) {
@@ -96,7 +96,8 @@ void copy_cpu(const TensorBase& dst, const TensorBase& src) {
 
 namespace {
 
-// Within a device, each in one call of the backend.
+// The most pieces of a copy within a device. Each takes one call of the
+// backend.
 constexpr int64_t kMostPieces = 256;
 
 // dst = src on one device, dtypes equal, if what lies together in both makes
@@ -131,7 +132,7 @@ void copy_by_host(const TensorBase& dst, const TensorBase& src) {
   const Tensor host_src =
       src.is_cpu() ? Tensor(TensorBase(src)) : download(src);
   if (same_dense(dst, host_src)) return upload(dst, host_src.raw_data());
-  // Where dst's elements leave gaps, those keep what they hold.
+  // Gaps between dst's elements keep what they hold.
   const Tensor host =
       dst.is_non_overlapping_and_dense()
           ? over_host(
@@ -147,12 +148,12 @@ bool has_kernel(const OperatorEntry& op, DeviceType type) {
   return type > kMeta && op.has_kernel(DispatchKey::Dense, type);
 }
 
-// By the kernel of the device that a tensor is on, if it has one.
+// Copies by the kernel of the device that a tensor is on, if it has one.
 bool copy_by_kernel(const TensorBase& dst, const TensorBase& src,
                     bool non_blocking) {
   const DeviceType to = dst.device().type(), from = src.device().type();
   const DeviceType kind = to == kCPU ? from : to;
-  // Of two kinds of device neither need know the other.
+  // A device need not know another kind of device.
   if (kind > kMeta && (to == from || to == kCPU || from == kCPU) &&
       ops::copy_::entry().has_own_kernel(kind)) {
     Tensor self{TensorBase(dst)};

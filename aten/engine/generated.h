@@ -9,7 +9,7 @@
 #include "c10/dispatcher.h"
 #include "c10/operator_def.h"
 
-// What generated code uses, beside the engines. For the sources that sygen
+// Helpers of generated code, beside the engines. For the sources that sygen
 // writes. Includes the dispatcher.
 
 namespace sy::generated {
@@ -141,8 +141,8 @@ Tensor before_write(const Tensor& self, const A&... others) {
   return recorded ? clone_for_write(self) : self;
 }
 // The same for another argument: `before` is what before_write gave for self.
-// What is saved must not be self, nor a view of it, whose history would then
-// hold it for ever.
+// A tensor that is saved must not be self, nor a view of it, whose history
+// would then hold it for ever.
 inline Tensor before_write_of(const Tensor& other, const Tensor& self,
                               const Tensor& before) {
   if (before.is_same(self) || !other.defined()) return other;

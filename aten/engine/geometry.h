@@ -472,7 +472,7 @@ Dims cat_sizes(const char* op, ArrayRef<T> tensors, int64_t dim) {
   return out;
 }
 
-// The list of f(v) for every element v of what has no more than dims.
+// The list of f(v) for every element v of a list that fits into Dims.
 template <class F>
 Dims map(const Dims& list, F&& f) {
   Dims out;

@@ -12,13 +12,13 @@ struct Span {
   const char* end;
 };
 
-// From the lowest byte to behind the highest; strides are not negative.
+// The bytes from the lowest to behind the highest; strides are not negative.
 Span memory_span(const TensorBase& t) {
   int64_t last = 0;
   for (int64_t d = 0; d < t.dim(); ++d) {
     last += (t.sizes()[d] - 1) * t.strides()[d];
   }
-  // Of tensors without memory (Meta) offsets alone are compared.
+  // Tensors without memory (Meta) are compared by offsets alone.
   const auto item = static_cast<int64_t>(t.itemsize());
   const char* base = static_cast<const char*>(t.storage()->data());
   return {base + t.storage_offset() * item,
@@ -47,7 +47,7 @@ bool meet(int64_t distance, const int64_t* strides, const int64_t* low,
     const int64_t rest = distance - k * strides[0];
     if (rest < -below) break;
     if (rest > above) {
-      // To the first k that may do.
+      // Skips to the first k that may do.
       k += (rest - above + strides[0] - 1) / strides[0] - 1;
       continue;
     }

@@ -31,7 +31,7 @@ enum class Sharing : uint8_t { None, Full, Partial, TooHard };
 // How a and b share memory. Full: element by element.
 SY_API Sharing sharing(const TensorBase& a, const TensorBase& b);
 
-// For tensors that are written: throws unless every element has memory of its
+// Throws unless every element of a tensor that is written has memory of its
 // own.
 SY_API void assert_no_internal_overlap(const char* op, const char* argument,
                                        const TensorBase& t);

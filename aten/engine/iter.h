@@ -25,11 +25,11 @@ class Iter {
   // Adds memory. Strides are in elements, one for each size.
   void add(void* data, size_t itemsize, IntArrayRef strides);
   // Call this after the last add(). It sorts and merges the dims; at least one
-  // remains. Without `reorder` dims stay in row-major order.
+  // remains. Dims stay in row-major order without `reorder`.
   void finish(bool reorder = true);
 
   int operands() const { return operands_; }
-  // From here on, dims are sorted: the fastest is dim 0.
+  // Dims are sorted from here on: the fastest is dim 0.
   int ndim() const { return ndim_; }
   int64_t size(int dim) const { return sizes_[dim]; }
   int64_t stride(int operand, int dim) const {  // in bytes

@@ -64,7 +64,7 @@ void check_numbers(const PointwiseOp& op, const PointwiseArgs& args,
   }
 }
 
-// Of an integer dtype or bool.
+// The range of an integer dtype or bool.
 struct Range {
   int64_t low, high;
 };

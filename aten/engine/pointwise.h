@@ -43,8 +43,9 @@ SY_API void plan_pointwise_out(const PointwiseOp& op, const PointwiseArgs& args,
 SY_API void check_pointwise_out(const PointwiseOp& op,
                                 const PointwiseArgs& args,
                                 const TensorBase& out, bool inplace);
-// Checks the same. Whether an input that is not `out` may have memory that is
-// written, or moved, before it is read: then a kernel needs a copy of it.
+// Checks the same. Returns whether an input that is not `out` may have memory
+// that is written, or moved, before it is read: then a kernel needs a copy of
+// it.
 SY_API SY_COLD bool reads_what_it_writes(const PointwiseOp& op,
                                          const PointwiseArgs& args,
                                          const TensorBase& out, bool inplace);

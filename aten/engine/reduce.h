@@ -35,8 +35,8 @@ struct ReducePlan {
 SY_API void plan_reduce(const ReduceOp& op, const ReduceArgs& args,
                         ReducePlan* plan);
 SY_API void check_reduce(const ReduceOp& op, const ReduceArgs& args);
-// For out=: its dtype can hold the result, and it does not overlap self. It may
-// have to be resized.
+// For out=. Checks that its dtype can hold the result and that it does not
+// overlap self. It may have to be resized.
 SY_API void plan_reduce_out(const ReduceOp& op, const ReduceArgs& args,
                             const TensorBase& out, ReducePlan* plan);
 SY_API void check_reduce_out(const ReduceOp& op, const ReduceArgs& args,

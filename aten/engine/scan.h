@@ -30,8 +30,8 @@ inline int result_count(const ScanOp& op) { return op.chooses ? 2 : 1; }
 SY_API void plan_scan(const ScanOp& op, const ScanArgs& args, ScanPlan* plan);
 SY_API void check_scan(const ScanOp& op, const ScanArgs& args);
 // For results in tensors that exist; outs[0] is self for the in-place form.
-// Without a dtype argument, an operator that promotes computes in the dtype of
-// outs[0]. The tensors must have the dtypes of the results.
+// An operator that promotes computes in the dtype of outs[0] without a dtype
+// argument. The tensors must have the dtypes of the results.
 SY_API void plan_scan_outs(const ScanOp& op, const ScanArgs& args,
                            Tensor* const* outs, ScanPlan* plan);
 SY_API void check_scan_outs(const ScanOp& op, const ScanArgs& args,

@@ -2,8 +2,8 @@
 
 #include "aten/tensor.h"
 
-// What generated kernels do around a hand-written one: make its result, prepare
-// an out= argument, store a result in one.
+// The work of generated kernels around a hand-written one: they make its
+// result, prepare an out= argument, store a result in one.
 
 namespace sy {
 

@@ -25,7 +25,8 @@ SY_ALWAYS_INLINE Tensor view_of(const Tensor& self, const OperatorEntry& op,
         ViewMeta::make(self.impl_ptr(), &op, args, n, creation);
     if (output != 0) meta->set_output(output);
     view->set_view_meta(std::move(meta));
-    // Without, too, so that a later write to the view is found (an error).
+    // A view that is not recorded gets the key, too, so that a later write to
+    // it is found (an error).
     if (is_floating_type(parent->dtype()) &&
         (recorded || parent->key_set().has(DispatchKey::Autograd))) {
       view->add_keys(DispatchKey::Autograd);

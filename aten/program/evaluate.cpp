@@ -19,7 +19,8 @@ lang::Uniform number(const Uniform& u, ComputeType type) {
   }
 }
 
-// Where uniforms give a fraction.
+// The power of integers for a negative exponent, where uniforms give a
+// fraction.
 int64_t negative_power(int64_t base, int64_t exponent) {
   if (base == 1) return 1;
   return base == -1 ? (exponent & 1 ? -1 : 1) : 0;
@@ -49,7 +50,7 @@ Uniform evaluate(lang::Prim prim, ComputeType type, Uniform a, Uniform b,
   if (prim == lang::Prim::pow && y.is_int && y.i < 0) {
     return make_uniform(type, false, negative_power(x.i, y.i));
   }
-  // As elements have it: at -0 and -inf a root is no power.
+  // Elements take the root, which is no power at -0 and -inf.
   if (prim == lang::Prim::pow && is_floating(type)) {
     if (y.d == 0.5) prim = lang::Prim::sqrt;
     if (y.d == -0.5) prim = lang::Prim::rsqrt;

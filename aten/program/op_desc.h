@@ -23,7 +23,7 @@ enum class PromoteRule : uint8_t {
 // A compiled element expression: its steps, and how their uniform operands
 // follow from the scalars of the call.
 struct ElementProgram {
-  // In scalar_index this stands for the number of reduced elements.
+  // This stands for the number of reduced elements in scalar_index.
   static constexpr uint8_t kCount = 255;
 
   program::Program body;
@@ -133,7 +133,7 @@ struct NodeDesc {
   const NodeScalar* scalars = nullptr;
   uint8_t n_inputs = 0;
   uint8_t n_scalars = 0;
-  // For reduce and scan, the arguments of these names; kNone if there is none.
+  // The arguments of these names for reduce and scan; kNone if there is none.
   uint8_t dim = kNone, keepdim = kNone, dtype = kNone;
 };
 

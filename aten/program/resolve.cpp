@@ -52,7 +52,7 @@ const Program* Resolved::resolve(const Program& program,
     }
   }
 
-  // Registers anew, each free again after the last use.
+  // Assigns registers anew; each is free again after its last use.
   Made& made = *std::construct_at(&room_.made);
   Program& out = made.program;
   out = program;
@@ -69,7 +69,8 @@ const Program* Resolved::resolve(const Program& program,
   for (int j = 0; j < n; ++j) {
     if (last_use[j] < 0) continue;
     Step s = kept[j].step;
-    // None of an operand: a bool's byte lies elsewhere than a number.
+    // Takes no register of an operand: a bool's byte lies elsewhere than a
+    // number.
     const int free = __builtin_ctzll(~taken);
     taken |= uint64_t{1} << free;
     s.dst = register_of[j] = static_cast<uint8_t>(fixed + free);

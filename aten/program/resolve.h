@@ -5,8 +5,8 @@
 namespace sy::program {
 
 // Makes the choices that depend on numbers (clamp without a maximum, a loss
-// whose beta is 0) once, not for every element. What is not chosen is not
-// computed.
+// whose beta is 0) once, not for every element. Values that are not chosen are
+// not computed.
 class SY_API Resolved {
  public:
   Resolved() {}

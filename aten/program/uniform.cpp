@@ -15,7 +15,7 @@ Int truncated(double x) {
                                     : std::numeric_limits<Int>::min();
 }
 
-// What narrower integers wrap from.
+// The integer that narrower ones wrap from.
 int64_t whole(ComputeType, int64_t value) { return value; }
 int64_t whole(ComputeType type, double value) {
   return type == ComputeType::i64 || type == ComputeType::u8

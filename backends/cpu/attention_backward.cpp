@@ -9,8 +9,8 @@ namespace sy::cpu {
 
 namespace {
 
-// What one thread keeps while it takes a head of key and value: tiles of
-// weights and of their gradients, what is converted, and sums in T.
+// The memory that one thread keeps while it takes a head of key and value:
+// tiles of weights and of their gradients, converted elements, and sums in T.
 template <class T, class E>
 struct Workspace {
   Storage storage;

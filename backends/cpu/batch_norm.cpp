@@ -201,7 +201,8 @@ struct Statistics {
   Doubles means, squares;
 };
 
-// Those of the batch; the running ones follow, by the unbiased variance.
+// Returns the statistics of the batch, and updates the running ones, by the
+// unbiased variance.
 Statistics batch_statistics(const Tensor& x, const Shape& s,
                             const Tensor& running_mean,
                             const Tensor& running_var, double momentum) {

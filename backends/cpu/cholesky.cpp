@@ -155,7 +155,8 @@ void ldl_factor_ex_out(const Tensor& self, bool, bool check_errors,
         if (n == 0) continue;
         r.sytrf("L", &n, a.at<T>(i), &lead, p.data<int32_t>() + i * n,
                 work.data(), work.size(), failed + i, 1);
-        // By columns, what is above the diagonal is below it by rows.
+        // The elements above the diagonal by columns are those below it by
+        // rows.
         clear_triangle(a.at<T>(i), n, false);
       }
     });
@@ -199,7 +200,7 @@ void solve_triangular_out(const Tensor& self, const Tensor& B, bool upper,
                           bool left, bool unitriangular, const Tensor& out) {
   const char* op = "linalg_solve_triangular";
   const LapackApi& api = require_lapack(op);
-  // By columns each matrix is its transpose: X A = B is A^T X^T = B^T.
+  // Each matrix is its transpose by columns: X A = B is A^T X^T = B^T.
   const IntArrayRef batch = batch_of(out);
   const bool shared = count_of(batch_of(self)) == 1;
   const Matrices a = shared ? columns_of(op, transposed(self))

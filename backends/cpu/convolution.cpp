@@ -16,13 +16,14 @@ namespace {
 
 using Part = ConvolutionPart;
 
-// From how many multiplications on a copy of what is seen pays.
+// The fewest multiplications for which a copy of the places that are seen pays.
 constexpr int64_t kLeastCopied = int64_t{1} << 20;
 
 Tensor tensor_of(const std::optional<Tensor>& t) { return t ? *t : Tensor(); }
 
-// As products of matrices where oneDNN would change the layout of too much for
-// what it does with it, or fill its vectors with channels that are not there.
+// Whether products of matrices are better than oneDNN, which would change the
+// layout of too much for what it does with it, or fill its vectors with
+// channels that are not there.
 bool prefers_products(const Convolution& c, Part part) {
   const auto no = []<class... A>(FormatOf<A...> why, const A&... arguments) {
     return kConvolutions.declines(kByProducts, why, arguments...);
@@ -46,8 +47,8 @@ bool prefers_products(const Convolution& c, Part part) {
   }
 }
 
-// A single tap that skips places, forward or by weight: the same of a copy of
-// those that it sees, without steps. Else c.
+// Returns c or, for a single tap that skips places, forward or by weight, the
+// same convolution of a copy of the places that it sees, without steps.
 Convolution without_steps(const Convolution& c, Part part) {
   ConvolutionGeometry g = c.g;
   const bool steps = g.stride[0] != 1 || g.stride[1] != 1 || g.stride[2] != 1;

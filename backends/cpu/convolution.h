@@ -26,7 +26,7 @@ enum class ConvolutionPart : uint8_t {
   kByWeight,  // w: the same
 };
 
-// In the order in which convolution.cpp tries them.
+// The ways, in the order in which convolution.cpp tries them.
 enum ConvolutionBy : size_t {
   kByProducts,
   kByOneDnn,
@@ -39,9 +39,10 @@ extern const Implementations kConvolutions;
 // steps and padding.
 bool is_product(const ConvolutionGeometry& g);
 
-// By matrix products. The taps are written out as columns, tile by tile.
+// Convolves by matrix products. The taps are written out as columns, tile by
+// tile.
 void convolve_by_columns(const Convolution& c, ConvolutionPart part);
-// By loops over rows, for groups of few channels.
+// Convolves by loops over rows, for groups of few channels.
 void convolve_by_rows(const Convolution& c, ConvolutionPart part);
 // Returns false, and writes nothing, if oneDNN is not there or declines.
 bool convolve_by_onednn(const Convolution& c, ConvolutionPart part);
@@ -87,9 +88,8 @@ struct ConvolutionRow {
   int64_t length;
 };
 
-// Where tap `k` of dim 2 lies within x along a row of y: for places [begin,
-// end) of the row. The first one reads x[start], and the others follow `stride`
-// apart.
+// The places [begin, end) of a row of y for which tap `k` of dim 2 lies within
+// x. The first one reads x[start], and the others follow `stride` apart.
 struct RowOverlap {
   int64_t begin, end, start;
 };

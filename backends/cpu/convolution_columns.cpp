@@ -90,8 +90,8 @@ void for_taps(const ConvolutionGeometry& g, int64_t channels, const F& f) {
   }
 }
 
-// What each tap of `channels` channels of x sees from the places of a tile:
-// one row of `width` columns for each tap.
+// Writes the elements that each tap of `channels` channels of x sees from the
+// places of a tile: one row of `width` columns for each tap.
 template <class T>
 void write_columns(const ConvolutionGeometry& g, const T* x, int64_t channels,
                    const std::vector<ConvolutionRow>& rows, int64_t width,

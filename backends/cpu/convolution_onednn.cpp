@@ -16,7 +16,7 @@ namespace sy::cpu {
 
 namespace {
 
-// From how many multiplications on oneDNN is faster than own loops.
+// The fewest multiplications for which oneDNN is faster than own loops.
 constexpr int64_t kOneDnnWork = int64_t{1} << 17;
 // The same where each of 16 channels or more is one of its own.
 constexpr int64_t kOneDnnWorkApart = int64_t{1} << 13;

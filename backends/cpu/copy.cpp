@@ -222,7 +222,7 @@ void copy_strided(size_t item, IntArrayRef sizes, void* dst,
   copy_same_dtype(iter);
 }
 
-// What aten's copies come to (aten/engine/copy.h).
+// The kernel of aten's copies (aten/engine/copy.h).
 Tensor copy_from(const Tensor& self, const Tensor& dst, bool) {
   SY_CHECK(dst.is_cpu() && self.is_cpu(), NotImplemented,
            "[_copy_from] dst: expected two CPU tensors, got {} and {}",

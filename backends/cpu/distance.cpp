@@ -14,7 +14,7 @@ namespace sy::cpu {
 namespace {
 
 constexpr int64_t kGrain = 1 << 15;
-// From so many rows on products of matrices are faster, as in ATen.
+// Products of matrices are faster for more rows than this, as in ATen.
 constexpr int64_t kRowsForProducts = 25;
 
 template <class T>
@@ -23,8 +23,8 @@ T sign(T v) {
 }
 
 // p-norms of differences: `map` of each, joined, `finish`ed; and the slope of
-// the result by a difference, given the distance. Where `kScales`, what is
-// joined may be out of range though the result is not.
+// the result by a difference, given the distance. The joined number may be out
+// of range though the result is not, if `kScales`.
 template <class T>
 struct Count {
   static constexpr bool kScales = false;
@@ -155,7 +155,7 @@ const T* data(const Tensor& t) {
   return static_cast<const T*>(t.raw_data());
 }
 
-// Contiguous, for each matrix of the batch.
+// Returns t with a matrix for each of the batch, contiguous.
 Tensor spread(const Tensor& t, IntArrayRef batch) {
   Dims sizes(batch);
   sizes.push_back(t.size(-2));
@@ -176,7 +176,7 @@ void store(const Tensor& room, const Tensor& out) {
   if (!room.is_same(out)) copy_cpu(out, room);
 }
 
-// Where the distance of rows i < j stands in the result of pdist.
+// The place of the distance of rows i < j in the result of pdist.
 int64_t pair_index(int64_t i, int64_t j, int64_t n) {
   return n * i - i * (i + 1) / 2 + j - i - 1;
 }

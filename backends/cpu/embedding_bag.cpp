@@ -40,8 +40,8 @@ void check_indices(const char* op, const Tensor& indices, int64_t rows) {
   }
 }
 
-// Where each bag begins and ends. The last one ends with the indices, or where
-// the last offset says so.
+// The begin and the end of each bag. The last bag ends with the indices, or at
+// the last offset.
 struct Bags {
   Tensor offsets;
   int64_t count, total, last;
@@ -109,7 +109,7 @@ struct Bag {
 template <class T>
 class BagSum {
  public:
-  // Of `total` indices in all bags.
+  // `total` is the number of indices in all bags.
   BagSum(const ConvertedSource<T>& rows, const T* samples, int64_t padding_idx,
          int64_t n, int64_t total)
       : rows_(rows),
@@ -211,8 +211,9 @@ Results bag(const char* op, bool forward_only, const Tensor& weight,
   const Tensor indices = int64_vector(op, "indices", indices_);
   check_bag_samples(op, samples_, weight, indices, mode);
   check_indices(op, indices, weight.sizes()[0]);
-  // Where PyTorch has a kernel that does not need the bag of each index, sums
-  // leave it out, and the last offset may be an end: callers see both.
+  // PyTorch has a kernel for these bags that does not need the bag of each
+  // index. So sums leave it out, and the last offset may be an end: callers see
+  // both.
   const bool short_cut = mode != kBagMax && padding_idx < 0 &&
                          weight.dtype() != kDouble && weight.strides()[1] == 1;
   const Bags bags(op, offsets, indices.numel(), include_last, short_cut);

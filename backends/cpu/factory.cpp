@@ -194,7 +194,7 @@ Tensor& linspace_out(const Scalar& start, const Scalar& end, int64_t steps,
   const double a = start.to_double(), b = end.to_double();
   const double step = steps > 1 ? (b - a) / static_cast<double>(steps - 1) : 0;
   visit_all_dtypes("linspace", out.dtype(), [&]<class T>() {
-    // From both ends, so that the last element is `end`.
+    // Elements count from both ends, so that the last one is `end`.
     generate<T>(out, [=](int64_t i) {
       const double v = i < (steps + 1) / 2
                            ? a + step * static_cast<double>(i)

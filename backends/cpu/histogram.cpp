@@ -196,7 +196,8 @@ void histogram_bin_ct_out(const Tensor& self, int64_t bins,
     const ScratchVector<A> edges = equal_edges<A>(e, bins);
     store<T>(edges, bin_edges);
     const A low = edges.front(), high = edges.back();
-    // By division, then to the edge as it was rounded.
+    // A division finds the bin, then a search among the edges as they were
+    // rounded.
     histogram<T>(x, edges, weight, density, hist, [&](A v) {
       const int64_t near = linear_bin(v, low, high, bins);
       if (near < 0) return near;
@@ -233,7 +234,8 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights,
                 int64_t minlength) {
   SY_CHECK(is_integral_type(self.dtype(), false), Type,
            "[bincount] self: expected integers, got {}", self.dtype());
-  // Of no elements counts, whatever the weights, as in ATen.
+  // The result is counts if there are no elements, whatever the weights, as in
+  // ATen.
   const bool weighted = weights && weights->defined() && self.numel() > 0;
   SY_CHECK(!weights || !weights->defined() || weights->sizes() == self.sizes(),
            Value, "[bincount] weights: expected the sizes of self, {}, got {}",

@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kGrain = 4096;
 
 // The first place whose element is not less than v (right: is greater); that
-// of NaN is the end. `order`: where the elements are, or null. No branch
+// of NaN is the end. `order`: the places of the elements, or null. No branch
 // depends on the elements.
 template <bool kRight, class T>
 int64_t place_of(const T* row, const int64_t* order, int64_t n, T v) {

@@ -34,7 +34,7 @@ struct Columns {
   }
   int64_t taps() const { return kernel[0] * kernel[1]; }
   int64_t windows() const { return counts[0] * counts[1]; }
-  // Of tap k along dim i: windows [first, last) have it within the image.
+  // The windows [first, last) that have tap k along dim i within the image.
   struct Range {
     int64_t first, last, offset;
   };

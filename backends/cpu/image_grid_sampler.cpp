@@ -14,8 +14,8 @@ namespace sy::cpu {
 
 namespace {
 
-// From so many channels on they are worth laying side by side: a tap is then a
-// row for all of them, where else each element is fetched on its own.
+// So many channels or more are worth laying side by side: a tap is then a row
+// for all of them; else each element is fetched on its own.
 constexpr int64_t kManyChannels = 8;
 constexpr int64_t kMostTaps = 16;
 
@@ -144,8 +144,8 @@ void grid_sample(int64_t n, const Tensor& input, const Tensor& grid,
   store_images(room, out);
 }
 
-// Gradients of one image, of which grad and grad_input are the first elements;
-// grad_input may be null.
+// Gradients of one image. grad and input point to its first elements; input may
+// be null.
 template <class T>
 struct ImageGradients {
   const T* grad;

@@ -13,7 +13,7 @@ namespace sy::cpu {
 
 namespace {
 
-// From how many multiplications on oneDNN is faster than loops.
+// The fewest multiplications for which oneDNN is faster than loops.
 constexpr int64_t kOneDnnWork = int64_t{1} << 14;
 
 enum : size_t { kPacked, kOneDnn, kLoops };

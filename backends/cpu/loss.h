@@ -10,8 +10,8 @@ namespace sy::cpu {
 
 enum Reduction : int64_t { kNone = 0, kMean = 1, kSum = 2 };
 
-// Calls f(T* elements). What f writes there becomes the elements of `out`, in
-// order.
+// Calls f(T* elements). The elements that f writes there become those of `out`,
+// in order.
 template <class T, class F>
 void fill_contiguous(const Tensor& out, const F& f) {
   if (out.is_contiguous()) {

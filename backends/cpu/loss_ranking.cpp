@@ -63,13 +63,13 @@ struct Rows {
     });
   }
 
-  // What a row's gradient is multiplied by, beside its element of grad_output.
+  // The factor of a row's gradient, beside its element of grad_output.
   T scale(int64_t reduction) const {
     return T{1} / static_cast<T>(reduction == kMean ? rows * classes : classes);
   }
 };
 
-// Of grad_output for row i: one for each, or one for all.
+// The element of grad_output for row i: one for each, or one for all.
 template <class T>
 T grad_of(const Tensor& grad, int64_t i) {
   return static_cast<const T*>(grad.raw_data())[grad.numel() == 1 ? 0 : i];

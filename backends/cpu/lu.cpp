@@ -51,7 +51,7 @@ void solve(const LapackApi& api, char trans, const Matrices& a,
               });
 }
 
-// For as many matrices as `batch` says.
+// Returns pivots for as many matrices as `batch` says.
 Tensor pivots_of(const TensorBase& pivots, IntArrayRef batch) {
   Dims sizes(batch);
   sizes.push_back(pivots.sizes().back());
@@ -114,8 +114,8 @@ Tensor matrix_at(const Tensor& t, int64_t i) {
                                 t.strides().slice(batch, 2), offset));
 }
 
-// What the factors of A itself give where a pivot is 0: infinities and NaN, and
-// which one it is (returned).
+// Stores the inverse that the factors of A itself give if a pivot is 0:
+// infinities and NaN. Returns which pivot it is.
 int32_t divide_by_zero(const char* op, const LapackApi& api, const Tensor& A,
                        const Tensor& inverse, int64_t i) {
   const Matrices a = columns_of(op, matrix_at(A, i));
@@ -143,7 +143,7 @@ void lu_factor_ex_out(const Tensor& A, bool, bool check_errors,
   visit_lapack_dtypes(A.dtype(), [&]<class T>() {
     factor<T>(api, a, p.data<int32_t>(), codes.data<int32_t>());
   });
-  // Of another shape than square no solution is to be had anyway.
+  // A matrix that is not square gives no solution anyway.
   if (check_errors && a.rows == a.cols) {
     check_linalg_info("linalg_lu_factor", codes.memory());
   }
@@ -184,7 +184,8 @@ void solve_ex_out(const Tensor& A, const Tensor& B, bool left,
   const char* op = "linalg_solve";
   const LapackApi& api = require_lapack(op);
   const Room p(pivots), codes(info);
-  // Of A itself, not of its transpose as elsewhere: ATen's callers see them.
+  // The factors are those of A itself, not of its transpose as elsewhere:
+  // ATen's callers see them.
   Matrices a = columns_of(op, A);
   visit_lapack_dtypes(A.dtype(), [&]<class T>() {
     factor<T>(api, a, p.data<int32_t>(), codes.data<int32_t>());

@@ -92,7 +92,7 @@ void forward(const Groups& g, const Tensor& input,
   copy_cpu(rstd_out, rstds);
 }
 
-// Of one channel: the sums of dy and of dy * (x - mean).
+// The sums of dy and of dy * (x - mean) of each channel of a group.
 template <class T>
 void channel_sums(const NormKernel<T>& k, const Groups& g, const T* dy,
                   const T* x, T mean, double* sums) {

@@ -109,7 +109,8 @@ struct Gradients {
   Tensor input, weight, bias;
 };
 
-// With mean 0 (an undefined tensor) those of the root-mean-square form.
+// The gradients; those of the root-mean-square form if mean is 0 (an undefined
+// tensor).
 template <class T>
 Gradients backward(const Rows& rows, const Tensor& grad_out,
                    const std::optional<Tensor>& grad_mean,

@@ -19,7 +19,7 @@ T next_after(T a, T b) {
     const float x{a}, y{b};
     if (x != x || y != y) return T(x + y);
     if (x == y) return b;
-    // Beside 0 the smallest number; else bits count upwards from 0.
+    // The smallest number is beside 0; else bits count upwards from 0.
     T result;
     if (x == 0) {
       result.bits = y < 0 ? 0x8001 : 1;

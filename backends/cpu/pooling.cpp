@@ -21,7 +21,7 @@ int64_t count_of(const WindowAxis& a, const MeanDivisor& d, int64_t i) {
                         : a.last(i) - a.first(i);
 }
 
-// Of the windows of a row: their counts along the width are to come.
+// The divisor of the windows of a row, but for their counts along the width.
 int64_t row_divisor(const Windows& w, const MeanDivisor& d, Windows::At at) {
   return count_of(w.axis[0], d, at.d) * count_of(w.axis[1], d, at.h);
 }
@@ -234,7 +234,7 @@ void share_means(int64_t n, const Tensor& grad_output, const Tensor& self,
 
 namespace {
 
-// Those that a pooling operator's arguments ask for.
+// The means of the windows that a pooling operator's arguments ask for.
 void avg_pool(int64_t n, const Tensor& self, IntArrayRef kernel_size,
               IntArrayRef stride, IntArrayRef padding, const MeanDivisor& by,
               const Tensor& out) {

@@ -13,12 +13,12 @@
 
 namespace sy::cpu {
 
-// Largest elements of windows and where they are. Of equals the first counts,
-// of NaNs the last, as in PyTorch.
+// Largest elements of windows and where they are. The first of equals counts,
+// the last of NaNs, as in PyTorch.
 
 namespace {
 
-// From so many windows in a row on, a row is taken at a time.
+// A row of so many windows or more is taken at a time.
 constexpr int64_t kWideRow = 8;
 
 template <class T>
@@ -205,7 +205,7 @@ void pool_max(int64_t n, const Tensor& self, const Windows& w,
 
 namespace {
 
-// Without indices: the rows of a window become one, then parts of that row.
+// Finds no indices: the rows of a window become one, then parts of that row.
 template <class T>
 void largest_of_planes(const Images& in, const Windows& w, const Images& out) {
   const WindowAxis& a = w.axis[2];

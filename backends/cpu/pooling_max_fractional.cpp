@@ -14,7 +14,7 @@ namespace sy::cpu {
 
 namespace {
 
-// Where the windows of one dim begin, with the roundings of T.
+// The begins of the windows of one dim, with the roundings of T.
 template <class T>
 void window_starts(T sample, int64_t size, int64_t windows, int64_t kernel,
                    int64_t* starts) {
@@ -25,7 +25,7 @@ void window_starts(T sample, int64_t size, int64_t windows, int64_t kernel,
   const A alpha = rounded(rounded(static_cast<A>(size - kernel)) /
                           rounded(static_cast<A>(windows - 1)));
   const A s = static_cast<A>(sample);
-  // What is no sample at all starts at 0.
+  // A number that is no sample at all starts at 0.
   const auto whole = [size](A v) {
     return v >= 0 && v <= static_cast<A>(size) ? static_cast<int64_t>(v) : 0;
   };

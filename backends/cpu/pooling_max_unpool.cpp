@@ -9,7 +9,7 @@ namespace sy::cpu {
 
 namespace {
 
-// Of an index out of range; joined values may have one of -1.
+// Throws for an index that is out of range; joined values may have one of -1.
 [[gnu::noinline]] void check_nowhere(const char* op, int64_t at, int64_t places,
                                      AtIndex join) {
   SY_CHECK(at == -1 && join == AtIndex::Add, Index,

@@ -19,8 +19,8 @@ double qr_work(int64_t m, int64_t n, int64_t k) {
 
 constexpr int32_t kAsk = -1;  // for the size of the workspace
 
-// What is passed on to gels and its kin: A and B by columns, B with room for
-// the solution.
+// The problem for gels and its kin: A and B by columns, B with room for the
+// solution.
 struct LeastSquares {
   Matrices a, b;
   int64_t rhs;
@@ -39,7 +39,7 @@ class LeastSquaresSolver {
   bool has_rank() const { return driver_ != "gels"; }
   bool has_values() const { return driver_ == "gelsd" || driver_ == "gelss"; }
 
-  // For the matrices begin … end-1; rank and values may be nullptr.
+  // Solves for the matrices begin … end-1; rank and values may be nullptr.
   void run(int64_t begin, int64_t end, T* values, int64_t* rank,
            int32_t* info) const {
     T answer = 1;

@@ -12,7 +12,7 @@ namespace {
 template <class T>
 using Exact = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-// What an element of type T holds of a number that was computed in double.
+// A number that was computed in double, as an element of type T holds it.
 template <class T>
 auto stored(double v) {
   if constexpr (std::is_integral_v<T>) {
@@ -40,7 +40,8 @@ Tensor& logspace_out(const Scalar& start, const Scalar& end, int64_t steps,
     const double a = bound<T>(start), b = bound<T>(end);
     const double step =
         steps > 1 ? (b - a) / static_cast<double>(steps - 1) : 0;
-    // From both ends, so that the last element is the power of `end`.
+    // Elements count from both ends, so that the last one is the power of
+    // `end`.
     generate<T>(out, [=](int64_t i) {
       const double exponent =
           i < steps / 2 || steps == 1

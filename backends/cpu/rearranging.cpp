@@ -28,9 +28,9 @@ void roll_from(const Tensor& self, const int64_t* shifts, int d,
   roll_from(part(self, rest, shift), shifts, d + 1, part(out, 0, shift));
 }
 
-// Along one dim of contiguous tensors: both parts of a row, then the next row,
-// so that the result is written from one end to the other. False, with nothing
-// done, where there are too few rows or the caches hold them not.
+// Rolls contiguous tensors along one dim: both parts of a row, then the next
+// row, so that the result is written from one end to the other. False, with
+// nothing done, if there are too few rows or the caches do not hold them.
 bool roll_rows(const Tensor& self, const int64_t* shifts, const Tensor& out) {
   const auto n = static_cast<int>(self.dim());
   int d = 0;

@@ -16,8 +16,8 @@ namespace sy::cpu {
 
 namespace {
 
-// From how many multiplications on oneDNN is taken. It is faster from 2^17 on,
-// but a primitive for one more length takes a millisecond to make.
+// The fewest multiplications for which oneDNN is taken. It is faster from 2^17
+// on, but a primitive for one more length takes a millisecond to make.
 constexpr int64_t kOneDnnWork = int64_t{1} << 20;
 
 enum : size_t { kOneDnn, kSteps };

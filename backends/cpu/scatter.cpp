@@ -19,7 +19,8 @@ Dims zeros(int64_t n) {
   return d;
 }
 
-// What goes where: the walk over the source, and the indices along its dim.
+// The route of elements: the walk over the source, and the indices along its
+// dim.
 struct Route {
   const char* op;
   Dims sizes;
@@ -47,7 +48,7 @@ struct Route {
   }
 };
 
-// Of a vector of indices: the source has a slice for each.
+// The route for a vector of indices: the source has a slice for each.
 Route slices(const char* op, const Tensor& self, int64_t dim,
              const Tensor& index, bool wrap = false) {
   dim = wrap_dim(op, dim, self.dim());
@@ -70,7 +71,7 @@ Route slices(const char* op, const Tensor& self, int64_t dim,
   return slices(op, self, dim, index);
 }
 
-// Of indices for every element.
+// The route for an index for every element.
 Route elements(const char* op, const Tensor& self, int64_t dim,
                const Tensor& index) {
   check_covers(op, "self", self, index, dim);
@@ -106,7 +107,7 @@ void join(const Route& r, const Tensor& out, const Tensor& source, Join how) {
   });
 }
 
-// What joined to a value leaves it as it is.
+// The number that leaves a value as it is if it is joined to it.
 Scalar identity(ScalarType dtype, Join how) {
   if (how == Join::Add || how == Join::Multiply) {
     return Scalar(how == Join::Multiply ? 1 : 0);

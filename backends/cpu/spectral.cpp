@@ -23,8 +23,8 @@ void identity(T* a, int64_t count, int64_t n) {
   }
 }
 
-// By columns, the memory of matrices by rows holds their transposes: V S U^T.
-// So what LAPACK calls U is Vh by rows, and its VT is U.
+// The memory of matrices by rows holds their transposes by columns: V S U^T. So
+// LAPACK's U is Vh by rows, and its VT is U.
 template <class T>
 void decompose(const LapackApi& api, const Matrices& a, char job, T* u, T* s,
                T* vh, int32_t* info) {
@@ -91,7 +91,7 @@ void eigh_out(const Tensor& A, std::string_view UPLO, bool compute_v,
   const Tensor info = make_info(A);
   auto* const codes = static_cast<int32_t*>(info.raw_data());
   std::fill_n(codes, info.numel(), 0);
-  // Of a symmetric matrix by rows, the lower triangle is the upper by columns.
+  // The lower triangle of a symmetric matrix by rows is the upper by columns.
   const Matrices a = columns_of(op, transposed(A));
   const int32_t n = a.n(), lead = a.lead();
   const char job = compute_v ? 'V' : 'N';

@@ -102,7 +102,7 @@ class KeySet {
   }
 
  private:
-  // Where the key is, or a free place.
+  // The place of the key, or a free place.
   size_t find(K key) const {
     size_t i = (uint64_t{key} * 0x9e3779b97f4a7c15u) >> (64 - bits_);
     while (places_[i] != 0 && places_[i] != key) {

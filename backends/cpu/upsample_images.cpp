@@ -33,8 +33,8 @@ struct Axes {
   int64_t slice_out() const { return axis[1].count * row_out(); }
 };
 
-// What is made of the elements of one axis, as far as it is asked for: of
-// `slots` the one of an element is that of its number.
+// The results for the elements of one axis, made when they are asked for. An
+// element has the slot of its number modulo `slots`.
 template <class T>
 class Made {
  public:
@@ -98,10 +98,10 @@ class Resizer {
   }
 
  private:
-  // from_ and weights_ of element i; `source` gives what was made of a tap.
+  // Sets from_ and weights_ of element i; `source` gives the result for a tap.
   template <class F>
   int64_t collect(const ResizeAxis<T>& a, int64_t i, const F& source) {
-    // What `source` calls may collect for itself.
+    // The functions that `source` calls may collect for themselves.
     const T* taken[kFew];
     std::vector<const T*> more;
     const T** from = taken;
@@ -121,7 +121,7 @@ class Resizer {
     return n;
   }
 
-  // Of what collect() gave. An element that the window of a scale leaves
+  // Combines what collect() gave. An element that the window of a scale leaves
   // without taps is 0.
   void combine(int64_t taps, int64_t length, T* to) {
     if (taps == 0) {
@@ -194,7 +194,7 @@ void resize(const ResizeRequest& r, const Images& in, const Images& out) {
                });
 }
 
-// Of elements that are only moved, by their size.
+// Copies elements, which are only moved, by their size.
 template <class T, class A>
 void copy_nearest(const Axes<A>& axes, const Images& in, const Images& out) {
   const ResizeAxis<A>&depth = axes.axis[0], &height = axes.axis[1];

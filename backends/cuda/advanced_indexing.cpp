@@ -67,7 +67,7 @@ std::vector<IndexUse> uses_of(const char* op, const IndexPlan& plan,
   return uses;
 }
 
-// What all indices stand for, as one dim.
+// Returns one IndexUse, over one dim, that stands for all indices.
 IndexUse one_use(const char* op, const IndexPlan& plan, Device device) {
   const int64_t count = count_of(plan);
   IndexUse use;

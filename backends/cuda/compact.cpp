@@ -24,7 +24,7 @@ Tensor walkable(const Tensor& t) {
   return iter.ndim() <= kWalkDims ? t : copy_of(t);
 }
 
-// The bits of which a number other than 0 has one: not the sign of floats.
+// The bits that tell a number from 0: not the sign of floats.
 void true_bits(ScalarType dtype, unsigned long long* bits) {
   const size_t size = element_size(dtype);
   bits[0] = size >= 8 ? ~0ull : (1ull << (8 * size)) - 1;
@@ -97,7 +97,8 @@ int64_t number_true(const CountedMask& m) {
 
 void write_places(const CountedMask& m, const Tensor& to, bool all) {
   if (to.numel() == 0 || m.tiles == 0) return;
-  // Whose places are numbers in a row, and all of which are wanted.
+  // CUB takes a contiguous vector of bools, whose places are numbers in a row,
+  // if all of them are wanted.
   const bool is_row =
       m.mask.dim() == 1 && m.mask.is_contiguous() && m.mask.dtype() == kBool;
   if (is_row && all && cub::select_places(m.mask, to)) return;

@@ -9,8 +9,8 @@
 #include "backends/cuda/runtime/launch.h"
 #include "cuda_kernels.h"
 
-// By cuDNN, or by our own: one kernel for each of the three results, at any
-// strides. Sums are made as those of products of matrices are.
+// Convolutions by cuDNN, or by our own kernels: one for each of the three
+// results, at any strides. Sums are made as those of products of matrices are.
 
 namespace sy::cuda {
 

@@ -5,7 +5,7 @@
 
 namespace sy::cuda {
 
-// Which of its tensors a convolution makes: y, or a gradient.
+// The tensor that a convolution makes: y, or a gradient.
 enum class ConvolutionResult : uint8_t { kY, kX, kWeight };
 
 // x and y as ConvolutionGeometry has them; one of the three tensors is written.

@@ -27,8 +27,8 @@ bool same_dense(const TensorBase& a, const TensorBase& b) {
           (a.strides() == b.strides() && a.is_non_overlapping_and_dense()));
 }
 
-// Along which each element of `to` is next to the last, but those of `from` are
-// in another dim: by way of shared memory.
+// Whether the elements of `to` lie one after the other along dim 0, and those
+// of `from` along dim 1: such a copy goes by way of shared memory.
 bool is_transposed(const Walk<2>& w, int64_t item) {
   constexpr int64_t kLeast = 16;
   return w.dims > 1 && w.strides[0][0] == item && w.strides[1][0] != item &&
@@ -81,7 +81,7 @@ void upload(const Tensor& src, const Tensor& dst, bool non_blocking) {
   if (same_dense(dst, src)) {
     return upload_bytes(dst, src.raw_data(), dst.nbytes());
   }
-  // As it lies on the host, converted and spread on the device.
+  // The device converts and spreads elements, sent as they lie on the host.
   const Tensor few = unexpanded(src);
   const Tensor host =
       few.is_non_overlapping_and_dense() ? few : contiguous_cpu(few);
@@ -179,7 +179,7 @@ Tensor uploaded(const Tensor& t, Device device) {
   const Tensor r = t.is_non_overlapping_and_dense()
                        ? strided_on(device, t, t.dtype())
                        : empty_on(device, t.sizes(), t.dtype());
-  t.impl()->const_data("copy_");  // what is computed later is computed now
+  t.impl()->const_data("copy_");  // computes deferred elements now
   if (r.numel() != 0) upload(t, r, false);
   return r;
 }
@@ -236,7 +236,7 @@ std::string_view device_type(ScalarType dtype) {
 }
 
 LaunchShape shape_for_items(int device, int64_t n) {
-  // Several for each thread once there are enough to go round.
+  // A thread takes several once there are enough to go round.
   constexpr unsigned kThreads = 256, kEach = 4;
   const int64_t full = int64_t{limits(device).multiprocessors} * 2048;
   return shape_for(n, kThreads, n >= kEach * full ? kEach : 1);
@@ -250,7 +250,7 @@ Tensor _copy_from(const Tensor& self, const Tensor& dst, bool non_blocking) {
     return dst;
   }
   if (dst.numel() == 0) return dst;
-  // What is computed later is computed now.
+  // const_data() computes deferred elements now.
   self.impl()->const_data("copy_");
   dst.impl()->const_data("copy_");
   const Tensor src = self.sizes() == dst.sizes()

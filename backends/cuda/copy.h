@@ -47,7 +47,7 @@ std::string_view item_text(int64_t item) noexcept;
 // The kernel of a source that is compiled for elements of `item` bytes.
 const Function& item_kernel(int device, std::string_view source,
                             std::string_view name, int64_t item);
-// What device code calls the elements of a dtype (device/element.cuh).
+// The name of the elements of a dtype in device code (device/element.cuh).
 std::string_view device_type(ScalarType dtype);
 
 // Blocks for n elements, of which a thread may take several.

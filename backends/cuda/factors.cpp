@@ -29,7 +29,7 @@ int64_t count_of(const Tensor& t) {
   return n;
 }
 
-// Of dense batches; one matrix may serve for all.
+// The matrices of a dense batch; one matrix may serve for all.
 FactorMatrix matrix_of(const Tensor& t) {
   const auto n = static_cast<size_t>(t.dim());
   const IntArrayRef sizes = t.sizes(), strides = t.strides();
@@ -106,7 +106,7 @@ std::tuple<Tensor, Tensor, Tensor> linalg_lu_factor_ex(const Tensor& A,
   p.a = matrix_of(LU);
   p.pivot = pivot ? 1 : 0;
   const Tensor info = factor("linalg_lu_factor", "lu", LU, pivots, p);
-  // Of another shape than square no solution is to be had anyway.
+  // A matrix that is not square has no solution anyway.
   if (check_errors && A.size(-2) == A.size(-1)) {
     check_info("linalg_lu_factor", info);
   }

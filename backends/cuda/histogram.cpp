@@ -17,14 +17,14 @@
 #include "backends/cuda/runtime/launch.h"
 #include "cuda_kernels.h"
 
-// Places of elements among the bins are programs; what is counted are numbers.
+// Programs find the places of elements among the bins; kernels count numbers.
 
 namespace sy::cuda {
 
 namespace {
 
-// How often each of the numbers (int32 or int64) from 0 on occurs. What is out
-// of range is not counted.
+// How often each of the numbers (int32 or int64) from 0 on occurs. Numbers out
+// of range are not counted.
 Tensor counts_of(const Tensor& given, int64_t bins) {
   const Tensor numbers = contiguous_on_device(given);
   const Tensor counts = new_result(numbers, bins, kLong);

@@ -130,7 +130,7 @@ Tensor fold_indices(Device device, IntArrayRef sizes, IntArrayRef base,
 
 void read_at(const ReadPlan& plan) {
   if (plan.indices.size() > kMostIndices) {
-    // Folded over all that is walked but the dims where no index moves.
+    // The indices are folded over the dims where some index moves.
     ReadPlan folded = plan;
     Dims sizes = plan.sizes, base;
     for (int64_t d = 0; d < sizes.size(); ++d) {

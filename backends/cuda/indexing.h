@@ -38,7 +38,7 @@ struct IndexUse {
   Dims strides;
   int64_t low = 0, size = 0, step = 0;
 };
-// As kernels take it; `unit` is what a step of 1 counts there.
+// Returns the operand of kernels; `unit` is what a step of 1 counts there.
 IndexOperand operand_of(const IndexUse& use, int64_t unit);
 
 // Each element of `to` is the element of `from` at the same place, moved by
@@ -54,7 +54,7 @@ struct ReadPlan {
 };
 void read_at(const ReadPlan& plan);
 
-// What the indices stand for, added up: a contiguous int64 tensor of `sizes`.
+// Adds up what the indices stand for: a contiguous int64 tensor of `sizes`.
 // `base` are strides: element i has the sum of its places times these besides.
 Tensor fold_indices(Device device, IntArrayRef sizes, IntArrayRef base,
                     const std::vector<IndexUse>& indices, int argument);

@@ -7,7 +7,7 @@
 
 namespace sy::cuda {
 
-// What device/order.cuh wants to know of a dtype.
+// The facts about a dtype that device/order.cuh needs.
 struct KeyKind {
   int bits;
   Define defines[3];

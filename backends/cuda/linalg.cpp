@@ -26,7 +26,7 @@ constexpr int64_t kLongLine = int64_t{1} << 15;
 // As many blocks as keep a device busy.
 constexpr int64_t kManyBlocks = 256;
 constexpr int64_t kDepth = 16;
-// Up to this many lines are thin.
+// The most lines that are thin.
 constexpr int64_t kThin = 4;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -89,7 +89,7 @@ void multiply(const Product& given, const Tensor& out) {
   const Define defines[] = {
       {"SY_ELEMENT", print::element_name(like.scalar_type())},
       {"SY_SIDE", plan.side == 128 ? "128" : "64"},
-      // By lines it does not matter: that of rows by rows is there most often.
+      // It does not matter by lines: that of rows by rows is there most often.
       {"SY_ALONG_A", thin || p.a.column == 1 ? "1" : "0"},
       {"SY_ALONG_B", !thin && p.b.row == 1 ? "1" : "0"}};
   const auto function = [&](const char* name) -> const Function& {

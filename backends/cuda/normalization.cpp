@@ -156,7 +156,7 @@ void grads_of_parameters(const Rows& rows, const Tensor& dy, const Tensor& x,
          shape_for(rows.length), &p, sizeof p, used, std::size(used));
 }
 
-// With an undefined mean those of the root-mean-square form.
+// The gradients; those of the root-mean-square form if `mean` is undefined.
 Gradients backward(const Tensor& grad_out,
                    const std::optional<Tensor>& grad_mean,
                    const std::optional<Tensor>& grad_rstd, const Tensor& input,

@@ -8,7 +8,7 @@ namespace sy::cuda {
 // c = alpha a b + beta added: `groups` products of an m x k by a k x n matrix,
 // at any strides. The result is contiguous.
 struct Product {
-  const Tensor &left, &right;  // what a and b are of
+  const Tensor &left, &right;  // the tensors of a and b
   MatrixOperand a, b;
   int64_t groups, m, n, k;
   Tensor added;  // of the sizes of the result, or undefined

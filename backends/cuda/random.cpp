@@ -66,8 +66,8 @@ Tensor& fill(const char* op, const char* name, Tensor& self,
 }
 
 struct Bounds {
-  int64_t low, high;  // of what the dtype holds
-  int64_t largest;    // up to which it holds all whole numbers
+  int64_t low, high;  // of the values of the dtype
+  int64_t largest;    // it holds all whole numbers up to this
 };
 
 Bounds bounds_of(ScalarType dtype) {
@@ -113,7 +113,7 @@ Tensor& whole(Tensor& self, int64_t from, std::optional<int64_t> to,
 
 int words_of(const Tensor& t) { return t.scalar_type() == kDouble ? 2 : 1; }
 
-// As the dtype is computed in.
+// Rounds to the type in which the dtype is computed.
 double rounded(const Tensor& t, double v) {
   return t.scalar_type() == kDouble ? v : static_cast<float>(v);
 }

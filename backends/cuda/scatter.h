@@ -9,7 +9,7 @@
 
 namespace sy::cuda {
 
-// Where the elements of a source of these sizes go: to the same place in all
+// The way of the elements of a source of these sizes: to the same place in all
 // dims but `dim`, and in `dim` to what the index stands for. Strides over
 // `sizes` in elements; to_strides[dim] is not used.
 struct Route {
@@ -28,7 +28,7 @@ struct Source {
   Dims strides;
 };
 
-// Writes the elements of the source to `out`. Of several for one place the last
+// Writes the elements of the source to `out`. The last of several for one place
 // stays, in the order of the indices.
 void assign(const Route& route, const Tensor& out, const Source& source);
 // Joins them, to each place in the order of the indices.

@@ -58,7 +58,7 @@ Walker walk_of(const Walked& x, bool along) {
   return iter;
 }
 
-// In any order.
+// Writes the elements in any order.
 void write_all(const Walked& x) {
   each_walk<3>(walk_of(x, true), [&](Walk<3>& w, char* const* data) {
     const int64_t size =
@@ -127,7 +127,7 @@ Split split(const Route& r, const Source& s) {
   return x;
 }
 
-// What elements are joined in (join.cu), by its size.
+// A dtype with the size of the type that join.cu joins elements in.
 ScalarType register_of(ScalarType dtype) {
   if (dtype == kDouble) return kDouble;
   return is_floating_type(dtype) ? kFloat : kLong;
@@ -197,7 +197,7 @@ void run_sorted(const Walked& x, bool moves, const JoinHow& how, const F& f,
   });
 }
 
-// What joined to a value leaves it as it is.
+// The value that leaves another one as it is when the two are joined.
 Scalar identity(ScalarType dtype, JoinWay way) {
   if (way == kJoinAdd) return 0;
   if (way == kJoinMultiply) return 1;
@@ -257,7 +257,7 @@ void join(const Route& route, const Tensor& out, const Source& source,
       return kernel(x.device(), "join.cu", name, defines);
     };
   };
-  // Those that go to one place are together only when they are sorted.
+  // Only sorting brings the elements for one place together.
   const bool together =
       how.fresh != 0 || how.mean != 0 ||
       (is_reduced_floating_type(out.dtype()) && route.sizes[route.dim] > 1);

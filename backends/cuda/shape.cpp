@@ -56,7 +56,7 @@ struct Piece {
   int64_t first, width;  // in bytes of a row
 };
 
-// Up to kCatTensors in one launch.
+// Copies up to kCatTensors pieces in one launch.
 void copy_pieces(const Tensor& out, int64_t rows, int64_t row_bytes,
                  const Piece* pieces, size_t n) {
   uint64_t all = reinterpret_cast<uintptr_t>(out.raw_data()) |

@@ -16,7 +16,7 @@
 // Rows lie one after the other; a dim that is not the last is moved there and
 // back. Short rows are sorted in the memory of a block, several by one, long
 // ones by CUB if it is there (cub/library.h), or else by digits. Elements stay
-// as they are: what is compared is made of their bits.
+// as they are: the compared keys are made of their bits.
 
 namespace sy::cuda {
 
@@ -24,10 +24,10 @@ namespace {
 
 constexpr int kDigits = 256;
 constexpr int64_t kMostBlocks = 1 << 16;
-// Of longer rows equals come in the order of their places, where the CPU's
+// Equals of longer rows come in the order of their places, where the CPU's
 // selection shuffles them.
 constexpr int kAsHost = 1024;
-// From here on a sort of the whole row is faster than one block.
+// A sort of the whole row is faster than one block from this length on.
 constexpr int64_t kSelectedRow = int64_t{1} << 20;
 
 unsigned blocks_for(int64_t n) {
@@ -66,7 +66,7 @@ Tensor words_on(const Tensor& like, int64_t n) {
   return new_result(like, n, kLong);
 }
 
-// By `passes` digits from the lowest on.
+// Sorts by `passes` digits from the lowest on.
 void sort_long(const KeyKind& kind, const Tensor& rows, int64_t n,
                bool descending, int passes, const Tensor& values,
                const Tensor& places) {
@@ -112,8 +112,8 @@ void sort_long(const KeyKind& kind, const Tensor& rows, int64_t n,
   launch(device, function("start_digits"), {{blocks_for(s.groups)}, {kBlock}},
          s, {&room});
 
-  // From the rows into one of two rooms and back; the last pass writes what was
-  // asked for.
+  // Passes go from the rows into one of two rooms and back; the last one writes
+  // the results.
   Tensor keys[2], at[2];
   for (int i = 0; i < std::min(2, passes - 1); ++i) {
     keys[i] = new_result(rows, rows.numel(), rows.scalar_type());
@@ -173,7 +173,7 @@ class Rows {
   const Tensor& data() const { return data_; }
   int64_t length() const { return length_; }
   int64_t count() const { return length_ == 0 ? 0 : data_.numel() / length_; }
-  // Of rows of n, as the rows lie.
+  // Makes rows of n, as the rows lie.
   Tensor make(int64_t n, ScalarType dtype) const {
     Dims sizes(data_.sizes());
     sizes[sizes.size() - 1] = n;

@@ -10,7 +10,7 @@ namespace sy::cuda {
 // Two contiguous vectors of int64.
 struct SortedKeys {
   Tensor keys;    // upwards
-  Tensor places;  // where they were; equal keys in their order
+  Tensor places;  // their places before; equal keys in their order
 };
 
 // `keys` is a contiguous vector of int64 on a device, of numbers in [0, bound):

@@ -14,7 +14,7 @@
 #include "cuda_kernels.h"
 
 // Elements are sorted, with where they were; the first of each run of equals
-// begins a group. How many groups there are is waited for.
+// begins a group. The host waits for the number of groups.
 
 namespace sy::cuda {
 

@@ -47,7 +47,7 @@ class Walker {
   Dims strides_[kMost];
 };
 
-// Of a number in [1, 2^31].
+// The divisor for a number in [1, 2^31].
 Divisor make_divisor(uint32_t n) noexcept;
 
 // Makes the elements of a walk larger, up to 16 bytes, where the first `moved`

@@ -11,12 +11,12 @@ namespace sy::lazy {
 
 namespace {
 
-// What a word of a key says, in its low bits.
+// The meaning of a word of a key, in its low bits.
 enum Field : uint64_t {
   kNode,     // the kind
   kWhat,     // an operator or a program
   kCompute,  // dtype, and what a reduction does
-  kOperand,  // of which value
+  kOperand,  // the value that is read
   kPart,     // how it is seen
   kDtype,
   kSize,
@@ -45,7 +45,7 @@ constexpr const char* kFieldNames[kFields] = {
 
 class KeyMaker {
  public:
-  // Of a graph that has gone through find_wanted().
+  // The graph must have gone through find_wanted().
   explicit KeyMaker(const Graph& graph) : graph_(graph) {
     key_.words.reserve(24 * graph.nodes.size());
   }

@@ -25,8 +25,8 @@ struct Key {
 // The plan for the graph, new or found. The caller holds graph_mutex().
 intrusive_ptr<Plan> find_plan(const Graph& graph);
 
-// What made the last plan necessary: the nearest plan that was known, and the
-// first difference to it.
+// The reason for the last plan: the nearest plan that was known, and the first
+// difference to it.
 std::string explain_last_miss();
 // The last plan that ran.
 std::string last_plan_text();

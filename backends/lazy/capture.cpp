@@ -330,7 +330,8 @@ void Capture::end_piece() {
   const auto add = [&](const intrusive_ptr<Node>& n) {
     if (n->state == Node::kRecorded) roots.push_back(n);
   };
-  // The run may free what the entries hold: who else does is seen before it.
+  // The run may free what the entries hold: drop_dead() sees before it who else
+  // holds that.
   drop_dead();
   for (const Entry& e : entries_) {
     if (e.written) add(e.value->node);
@@ -347,7 +348,8 @@ void Capture::end_piece() {
       run_now(roots, device_, engine_, lock);
     } catch (...) {
       error = std::current_exception();
-      // What does not need the call that failed has its elements all the same.
+      // Nodes that do not need the call that failed have their elements all the
+      // same.
       for (const auto& n : roots) {
         if (n->state != Node::kRecorded) continue;
         try {
@@ -357,7 +359,7 @@ void Capture::end_piece() {
       }
     }
   }
-  // What tensors hold of old elements is theirs before these are overwritten.
+  // Tensors get the old elements that they hold before these are overwritten.
   const std::vector<Write> writes = find_writes();
   give_memory();
   for (const Write& w : writes) {
@@ -411,7 +413,7 @@ void Capture::give_memory() {
       memory = StorageImpl::allocate(bytes, device_);
       const size_t known =
           m.memory == nullptr ? 0 : std::min(s->nbytes(), m.layout.bytes());
-      // What failed has no elements.
+      // A value that failed has no elements.
       if (device_.is_cpu()) std::memset(memory->data(), 0, bytes);
       if (known != 0) {
         copy_memory(device_, memory->data(), m.memory->data(), known);

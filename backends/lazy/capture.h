@@ -27,7 +27,7 @@ namespace sy::lazy {
 
 class Capture final : public capture::Recorder, public CaptureHooks {
  public:
-  // That of this thread, or nullptr.
+  // The capture of this thread, or nullptr.
   static Capture* current() noexcept {
     return static_cast<Capture*>(thread_state.capture);
   }
@@ -131,7 +131,7 @@ class Capture final : public capture::Recorder, public CaptureHooks {
   void drop_dead();
   void note_break(std::string reason, bool repeats);
   void end_piece();
-  // As a graph, to be followed by a look.
+  // Ends the piece as a graph, to be followed by a look.
   void end_piece_by_look();
   void make_look(const OperatorEntry& op, Value* args, size_t num_args,
                  Value* results, size_t num_results);
@@ -157,8 +157,8 @@ class Capture final : public capture::Recorder, public CaptureHooks {
   const ThreadModes before_;
   std::deque<Entry> entries_;
   std::unordered_multimap<const StorageImpl*, Entry*> by_storage_;
-  // What was allocated in the capture. A weak owner keeps the address from
-  // being used again.
+  // Storages that were allocated in the capture. A weak owner keeps the address
+  // from being used again.
   std::unordered_map<const StorageImpl*, weak_intrusive_ptr<StorageImpl>>
       fresh_;
   std::vector<weak_intrusive_ptr<StorageImpl>> made_;
@@ -166,7 +166,7 @@ class Capture final : public capture::Recorder, public CaptureHooks {
   std::vector<intrusive_ptr<Node>> nodes_;
   std::vector<capture::Break> breaks_;
   std::vector<Tensor> sighted_;
-  std::unordered_set<const TensorImpl*> known_;  // those of sighted_
+  std::unordered_set<const TensorImpl*> known_;  // the tensors of sighted_
   int sources_ = 0;
   // Whether all breaks so far are looks; the pieces before them.
   bool repeats_ = true;
@@ -177,10 +177,10 @@ class Capture final : public capture::Recorder, public CaptureHooks {
       made_before_, written_before_;
 };
 
-// Where tensors of recorded calls are, and where these are computed.
+// The device of tensors of recorded calls, and the one that computes these.
 Device recorded_device();
 Device computing_device();
-// What runs the graphs of these calls.
+// The engine that runs the graphs of these calls.
 const Engine& computing_engine();
 
 }  // namespace sy::lazy

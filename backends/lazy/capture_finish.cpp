@@ -129,8 +129,9 @@ class Finish {
     }
   }
 
-  // Calls that run in their order, needed or not. Those that read the gradient
-  // of a result are the backward graph's, and have an order of their own.
+  // Calls that run in their order, needed or not. The calls that read the
+  // gradient of a result are the backward graph's, and have an order of their
+  // own.
   void add_ordered(std::vector<Captured>* roots,
                    std::vector<Captured>* backward_roots) {
     std::set<const Node*> later;
@@ -220,7 +221,7 @@ class Finish {
     return static_cast<int>(entries_.size()) - 1;
   }
 
-  // What lives on and is no result gets its elements in this run.
+  // Storages that live on and are no results get their elements in this run.
   void find_escaped(TensorList results, TensorList gradients) {
     const auto is_result = [&](const StorageImpl* s) {
       const auto has = [&](const Tensor& t) {
@@ -268,8 +269,8 @@ class Finish {
 
   // ---- the backward graph
 
-  // The calls that only gradients need. What they read of the forward graph is
-  // replaced by data: saved_.
+  // The calls that only gradients need. Data replaces the values of the forward
+  // graph that they read: saved_.
   lazy::Graph split(const std::vector<Captured>& forward,
                     const std::vector<Captured>& backward) {
     std::vector<Captured> all = forward;
@@ -406,7 +407,7 @@ class Finish {
     try {
       graph.run({memory.data(), memory.size()}, all.data());
     } catch (...) {
-      c_.give_memory();  // of no elements: nobody waits for a graph that failed
+      c_.give_memory();  // no elements: nobody waits for a graph that failed
       throw;
     }
     for (size_t k = 0; k < escaped_.size(); ++k) {
@@ -439,7 +440,7 @@ class Finish {
   std::vector<Storage> escaped_;
   std::map<const Node*, Captured> stored_;
   std::string escaped_text_;
-  // Of the backward graph.
+  // The data of the backward graph.
   std::vector<std::pair<ValueOf, Captured>> saved_;
   std::map<std::pair<const Node*, uint16_t>, size_t> places_of_saved_;
   std::map<size_t, Captured> again_;  // by input

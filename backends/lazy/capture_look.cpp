@@ -34,8 +34,8 @@ bool Capture::is_plain(const TensorBase& t) const {
   return fresh_.contains(&s) && !by_storage_.contains(&s);
 }
 
-// What is undone if a replay sees something else (a write, a draw) must be
-// known.
+// The capture must know what to undo if a replay sees something else (a write,
+// a draw).
 bool Capture::can_look(const OperatorEntry& op, const Value* args,
                        size_t n) const {
   return repeats_ && pieces_.size() < kMostPieces &&

@@ -145,8 +145,8 @@ Storage CapturedGraph::copied(const ValueOf& v) const {
   return to;
 }
 
-// The new elements of inputs that are written. What lies in the memory of
-// another input is copied first.
+// The new elements of inputs that are written. Elements that lie in the memory
+// of another input are copied first.
 void CapturedGraph::write_back(ArrayRef<capture::Memory> inputs,
                                std::vector<Write> writes) {
   std::unordered_set<const void*> addresses;

@@ -10,7 +10,7 @@
 #include "backends/lazy/run.h"
 #include "c10/fork.h"
 
-// What a capture leaves behind: a graph that runs again.
+// The graph that a capture leaves behind, which runs again.
 
 namespace sy::lazy {
 
@@ -23,7 +23,7 @@ struct ValueOf {
   friend bool operator==(const ValueOf&, const ValueOf&) = default;
 };
 
-// On a device; nothing if both are one address.
+// Copies on a device; does nothing if both are one address.
 void copy_memory(Device device, void* to, const void* from, size_t n);
 
 class CapturedGraph final : public capture::Graph {
@@ -73,9 +73,9 @@ class CapturedGraph final : public capture::Graph {
   const std::vector<Captured> data_;
   const std::vector<ValueOf> after_;
   const std::vector<ValueOf> values_;
-  // Of each value, and of each input afterwards: the input that it is, or -1.
+  // The input that each value is, and that each input is afterwards, or -1.
   std::vector<int> value_input_, after_input_;
-  std::set<std::pair<const Node*, int>> written_;  // what inputs will be
+  std::set<std::pair<const Node*, int>> written_;  // values that inputs will be
 };
 
 }  // namespace sy::lazy

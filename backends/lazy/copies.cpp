@@ -8,7 +8,7 @@
 #include "backends/lazy/run.h"
 #include "c10/error.h"
 
-// What writes a tensor: it gives the storage another value.
+// The operators that write a tensor: they give the storage another value.
 
 namespace sy::lazy {
 

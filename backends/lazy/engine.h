@@ -6,7 +6,7 @@
 
 #include "aten/backend/graph.h"
 
-// What runs graphs, by its name.
+// The engines that run graphs, by their names.
 
 namespace sy::lazy {
 
@@ -19,7 +19,7 @@ struct Engine {
   };
   Kind kind = kFused;
   std::string name;      // as it was asked for
-  std::string argument;  // what stood behind ':'
+  std::string argument;  // the text behind ':'
   std::shared_ptr<graph::Compiler> compiler;
 };
 
@@ -28,7 +28,7 @@ struct Engine {
 // the names there are. Thread-safe; not under graph_mutex().
 const Engine& engine_of(std::string_view name);
 
-// Of the lazy device: SWITCHYARD_LAZY_ENGINE, else "jit".
+// The engine of the lazy device: SWITCHYARD_LAZY_ENGINE, else "jit".
 const Engine& lazy_engine();
 void set_lazy_engine(const Engine& engine);
 

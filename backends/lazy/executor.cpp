@@ -21,7 +21,7 @@ namespace sy::lazy {
 namespace {
 
 constexpr size_t kQueued = 2;  // graphs that wait behind the one that runs
-// What runs shorter is not worth waking a thread.
+// A graph that runs shorter than this is not worth waking a thread.
 constexpr int64_t kShort = 50'000;  // nanoseconds
 
 bool is_short(const Plan& p) {
@@ -66,8 +66,8 @@ void run_job(Job& job, GraphLock& lock) {
   }
   lock.lock();
   job.run.finish();
-  // The others counted on what this one did not do. Who waits for one of them
-  // runs it anew.
+  // The others counted on what this one did not do. A thread that waits for one
+  // of them runs it anew.
   while (job.error && !e.queue.empty()) {
     e.queue.front()->run.finish();
     e.queue.front()->done = true;
@@ -129,8 +129,9 @@ void start() {
   std::thread(work).detach();
 }
 
-// The child of a fork starts a thread of its own. Nothing runs there: who runs
-// a graph is within a section. Those who awaited something are gone.
+// The child of a fork starts a thread of its own. Nothing runs there: a thread
+// that runs a graph is within a section. The threads that awaited something are
+// gone.
 const int fork_handler = pthread_atfork(nullptr, nullptr, [] {
   if (!forked_at_rest()) return;
   Executor& e = executor();

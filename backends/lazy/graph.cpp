@@ -21,9 +21,9 @@ struct State {
   Counters counters;
   uint64_t sequence = 0;
   uint64_t mark = 0;
-  // What has not run, each once and in order; what runs stays, as it may fail.
-  // A weak owner, so nodes may be dead. The list is cleaned when it has
-  // doubled.
+  // Nodes that have not run, each once and in order; a running one stays, as it
+  // may fail. A weak owner, so nodes may be dead. The list is cleaned when it
+  // has doubled.
   std::vector<Node*> recorded;
   size_t clean_at = 1024;
   int64_t bytes = 0;

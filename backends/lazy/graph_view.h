@@ -36,7 +36,7 @@ class GraphView final : public graph::Graph {
   std::vector<std::vector<graph::Operand>> operands_;
 };
 
-// What a compiler has made for the graphs of a plan.
+// The executables that a compiler has made for the graphs of a plan.
 class Executables {
  public:
   // Compiles if there is none. nullptr if the compiler does not take the graph.

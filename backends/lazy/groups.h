@@ -5,7 +5,7 @@
 
 #include "backends/lazy/graph.h"
 
-// Which nodes of a graph run together.
+// The nodes of a graph that run together.
 //
 // Note [Groups]
 // A node joins the group of what it reads if both walk the same dims: then each
@@ -14,8 +14,8 @@
 // several groups makes one group of them. No group may need a result of another
 // that needs one of its own.
 //
-// What costs less to compute again than to store is in each group that reads
-// it (recompute.cpp), as a guest in all but one.
+// A node that costs less to compute again than to store is in each group that
+// reads it (recompute.cpp), as a guest in all but one.
 
 namespace sy::lazy {
 
@@ -41,15 +41,15 @@ struct Group {
 struct Groups {
   std::vector<Group> groups;  // in an order in which they can run
   std::vector<int> of;        // group of each node that is no guest there
-  // Of each fused node in its own group: the dims that it walks, and those of
-  // its results.
+  // The dims that each fused node walks in its own group, and those of its
+  // results.
   std::vector<DimMap> walked, result_dims;
 
   bool has(const Group& g, int node) const {
     return node >= 0 && (&groups[size_t(of[size_t(node)])] == &g ||
                          g.guest(node) != nullptr);
   }
-  // In a group that has the node.
+  // The same in a group that has the node.
   const DimMap& walked_in(const Group& g, int node) const;
   const DimMap& result_dims_in(const Group& g, int node) const;
 };

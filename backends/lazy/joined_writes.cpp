@@ -105,7 +105,7 @@ class Joiner {
 
   Boxes& boxes_of(const Node& n) { return boxes_[size_t(n.index)]; }
 
-  // What nobody but the sum reads.
+  // Whether the operand is a write that nobody but the sum reads.
   bool is_ours(const Operand& o, const Node& sum) {
     const Node& n = *o.node;
     return n.state == Node::kRecorded && n.kind == Node::kWrite && !o.part &&

@@ -25,7 +25,7 @@ class RecordedLook final : public capture::Look {
 
   // The tensors of inputs().
   const std::vector<Tensor>& tensors() const { return tensors_; }
-  // What code sees of results. False if they cannot be told by words.
+  // Describes what code sees of results. False if they cannot be told by words.
   static bool describe(const std::vector<Value>& results,
                        std::vector<Storage>* values,
                        std::vector<uint64_t>* seen);
@@ -42,7 +42,7 @@ class RecordedLook final : public capture::Look {
     Value value;           // unless it is a tensor or a list
     bool is_list = false;  // of tensors
     bool optional = false;
-    // Of tensors: what is kept, or the number of an input, or neither.
+    // A tensor: the one that is kept, or the number of an input, or neither.
     struct Element {
       TensorBase kept;
       int input = -1;

@@ -52,12 +52,12 @@ struct Step {
   std::vector<RegionResult> results;
   // Values that nobody needs after the step.
   std::vector<ValueRef> last_uses;
-  std::string text;  // what it does, a line
+  std::string text;  // a line that says what it does
 };
 
 class Executables;
 
-// What a step has cost, of the runs together whose time was taken.
+// The cost of a step, of the runs together whose time was taken.
 struct Cost {
   int64_t runs = 0, ns = 0;
   int64_t bytes = 0;  // that it read and wrote
@@ -71,7 +71,7 @@ struct Plan final : RefCounted {
   std::unique_ptr<Executables> executables;  // of a step that is `whole`
   Picture picture;
   std::atomic<int64_t> started{0};  // runs
-  // Of each step, and of all. graph_mutex() guards them.
+  // The cost of each step, and of all. graph_mutex() guards them.
   std::vector<Cost> costs;
   Cost all;
 
@@ -82,7 +82,7 @@ struct Plan final : RefCounted {
 };
 
 // Finds out, for each value, whether somebody beyond the graph wants it. That
-// may change at any time: whoever plans asks once.
+// may change at any time: a planner asks once.
 void find_wanted(const Graph& graph);
 // Whether nobody does, after find_wanted().
 bool is_own(const Node& data);

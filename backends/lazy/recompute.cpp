@@ -5,9 +5,9 @@
 #include "backends/lazy/groups.h"
 #include "backends/lazy/plan.h"
 
-// What is computed again by each group that reads it, instead of being stored:
-// constants, and broadcasts of values that are much smaller than their result
-// (a mask made of a row and a column, a bias that is expanded).
+// Values that are computed again by each group that reads them, instead of
+// being stored: constants, and broadcasts of values that are much smaller than
+// their result (a mask made of a row and a column, a bias that is expanded).
 
 namespace sy::lazy {
 
@@ -78,7 +78,7 @@ class Inviter {
   void run() {
     bool any = false;
     for (Group& g : groups_.groups) {
-      // What is invited may read something cheap itself.
+      // A node that is invited may read something cheap itself.
       for (size_t k = 0; g.fused && k < g.nodes.size(); ++k) {
         for (const Operand& o : node(g.nodes[k]).operands) {
           any |= invite(g, o.node->index);

@@ -268,7 +268,7 @@ void record_in_place(const Kernel&, const OperatorEntry& op, DispatchKeySet,
   const WritePlan& plan = write_plan(op);
   const std::vector<Value> pure = functional_arguments(plan, args);
   const TensorBase& self = args[plan.written[0]].to_tensor();
-  Value fresh;  // what has to be copied to self, unless that is done
+  Value fresh;  // the value to copy to self, unless that is done
   bool done = false, kept = false;
   {
     const std::lock_guard lock(graph_mutex());

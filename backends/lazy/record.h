@@ -64,7 +64,7 @@ void at_once(const Kernel&, const OperatorEntry&, DispatchKeySet, Value* args,
 // memory, so that numbers come in the order of the calls, and needs no value.
 void draw(const Kernel&, const OperatorEntry&, DispatchKeySet, Value* args,
           size_t num_args, Value* results, size_t num_results);
-// Operators that have neither a kernel nor parts. Those that write do so on
+// Operators that have neither a kernel nor parts. The ones that write do so on
 // copies of what they write.
 void fallback(const Kernel&, const OperatorEntry&, DispatchKeySet, Value* args,
               size_t num_args, Value* results, size_t num_results);
@@ -73,9 +73,9 @@ void fallback(const Kernel&, const OperatorEntry&, DispatchKeySet, Value* args,
 void run_writing_at_once(const Kernel&, const OperatorEntry&, DispatchKeySet,
                          Value* args, size_t num_args, Value* results,
                          size_t num_results);
-// In a capture: a call that returns what it writes, if that is all of some
-// values. `reads`: it needs the elements that they have. False: it cannot be
-// recorded.
+// Records, in a capture, a call that returns what it writes, if that is all of
+// some values. `reads`: it needs the elements that they have. False: it cannot
+// be recorded.
 bool capture_writes(Capture& capture, const OperatorEntry& op, bool reads,
                     const Value* args, size_t num_args, Value* results,
                     size_t num_results);
@@ -85,13 +85,13 @@ bool capture_random(Capture& capture, const OperatorEntry& op,
                     const Value* args, size_t num_args, Value* results,
                     size_t num_results);
 
-// What `dst` holds from now on is what `src` holds; `dst` is lazy.
+// `dst`, which is lazy, holds from now on what `src` holds.
 void copy_to_lazy(const TensorBase& dst, const TensorBase& src);
 // _copy_from: to, from or on the device.
 Tensor copy_from(const Tensor& self, const Tensor& dst, bool non_blocking);
 Tensor& fill(Tensor& self, const Scalar& value);
 
-// What becomes of a call of the operator, for people.
+// Says what becomes of a call of the operator, for people.
 std::string how_recorded(OperatorHandle op);
 
 }  // namespace sy::lazy

@@ -5,7 +5,7 @@
 #include "c10/introspect.h"
 #include "c10/plugin/library.h"
 
-// Which operators the device has kernels for, and which.
+// The operators that the device has kernels for, and which kernels.
 
 namespace sy::lazy {
 

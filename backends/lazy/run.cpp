@@ -24,7 +24,8 @@ PlainModes::~PlainModes() { static_cast<ThreadModes&>(thread_state) = before_; }
 
 namespace {
 
-// The first runs of a plan whose time is taken, and of how many later ones one.
+// The number of first runs of a plan whose time is taken. One run of as many is
+// timed later.
 constexpr int64_t kTimedRuns = 16;
 
 }  // namespace
@@ -75,7 +76,7 @@ void Run::run() {
       try {
         wait_pending(t);
       } catch (const Error&) {
-        // What failed first is told.
+        // The first error is thrown.
       }
     }
     late_.clear();
@@ -130,7 +131,7 @@ void Run::count_bytes(const Made& m, const Layout& part) {
   bytes_ += static_cast<int64_t>(std::min(m.layout.bytes(), part.bytes()));
 }
 
-// Says which call failed. Of a region it may be any that can.
+// Says which call failed. Any call of a region that can fail may be the one.
 void Run::name_calls(const Step& step, Error* e) const {
   if (step.whole) return;  // has its name
   const Node& first = *graph_.nodes[size_t(step.nodes[0])];
@@ -208,7 +209,7 @@ void Run::run_step(const Step& step) {
   for (const int i : step.nodes) run_single(*graph_.nodes[size_t(i)]);
 }
 
-// What a step that is one node reads, and where its results go.
+// The memory that a step of one node reads, and where its results go.
 class Run::StepMemory final : public NodeMemory {
  public:
   StepMemory(Run& run, Node& node) : run_(run), node_(node) {}

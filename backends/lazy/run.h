@@ -14,8 +14,8 @@ class Run {
   // The caller holds graph_mutex(). The graph's nodes are running from now on.
   Run(Graph graph, Plan& plan);
   const Graph& graph() const { return graph_; }
-  // Computes. Throws what a kernel throws, with the operator's name. What was
-  // computed before stays.
+  // Computes. Throws what a kernel throws, with the operator's name. The values
+  // that were computed before stay.
   void run();
   // Says to the nodes what has become of them. The caller holds graph_mutex().
   void finish();
@@ -56,10 +56,10 @@ class Run {
   // Results that are under way. The step that reads one waits.
   bool may_be_late_ = false;
   std::vector<Tensor> late_;
-  // Of a step that is `whole`, once it has run.
+  // The graph and the executable of a step that is `whole`, once it has run.
   std::unique_ptr<GraphView> view_;
   intrusive_ptr<graph::Executable> executable_;
-  // Of the region that runs.
+  // The strides, memories and numbers of the region that runs.
   std::vector<int64_t> strides_;
   std::vector<RegionMemory> memory_;
   std::vector<program::Uniform> uniforms_;

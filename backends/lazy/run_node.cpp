@@ -100,7 +100,7 @@ void run_call(const Node& node, NodeMemory& memory, NodeScratch* scratch) {
     const Node::Place at = node.result_of.empty()
                                ? Node::Place{static_cast<int16_t>(i), -1}
                                : node.result_of[i];
-    if (at.result < 0) {  // what an operator without results has
+    if (at.result < 0) {  // the operator has no results
       memory.set(i, StorageImpl::allocate(0, memory.device()));
       continue;
     }

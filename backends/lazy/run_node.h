@@ -8,12 +8,12 @@
 
 namespace sy::lazy {
 
-// What the node reads, and where its results go.
+// The memory that the node reads, and where its results go.
 class NodeMemory {
  public:
   virtual ~NodeMemory() = default;
   virtual Device device() const = 0;
-  // As a tensor of that device.
+  // Operand k as a tensor of that device.
   virtual Tensor operand(size_t k) = 0;
   // Memory with the elements of the value of operand k, to be written.
   virtual Storage taken(size_t k) = 0;
@@ -30,7 +30,7 @@ struct NodeScratch {
   std::vector<Value> args, results;
 };
 
-// Below autograd and all modes: see PlainModes.
+// Runs the node below autograd and all modes: see PlainModes.
 void run_node(const Node& node, NodeMemory& memory, NodeScratch* scratch);
 
 // How many operands the call takes; one that is not taken runs before it.

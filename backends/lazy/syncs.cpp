@@ -35,8 +35,8 @@ Syncs& syncs() {
   return *s;
 }
 
-// Without the type of the result, which names of templates begin with, up to
-// the arguments.
+// The name without the type of the result, which names of templates begin with,
+// up to the arguments.
 std::string_view function_of(std::string_view name) {
   constexpr std::string_view kUnnamed = "(anonymous namespace)";
   size_t begin = 0;

@@ -4,7 +4,7 @@
 
 #include "backends/lazy/graph.h"
 
-// Which code makes graphs run, on request: set_report_syncs(), or
+// Reports which code makes graphs run, on request: set_report_syncs(), or
 // SWITCHYARD_LAZY_SYNCS=1 for a whole process.
 
 namespace sy::lazy {

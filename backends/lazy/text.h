@@ -10,7 +10,7 @@
 
 namespace sy::lazy {
 
-// What is drawn of a graph; the nodes may be gone.
+// The parts of a graph that are drawn; the nodes may be gone.
 struct Picture {
   struct Arrow {
     int from, to;  // from < 0 is data[-1 - from]
@@ -26,11 +26,12 @@ struct Box {
 };
 
 Picture picture_of(const Graph& graph);
-// In the DOT language. A box of one node is drawn as that node.
+// The picture in the DOT language. A box of one node is drawn as that node.
 std::string dot_of(const Picture& picture, const std::vector<Box>& boxes);
 
 std::string graph_text(const Graph& graph);
-// With a box for each region that there would be.
+// The graph in the DOT language, with a box for each region that there would
+// be.
 std::string graph_dot(const Graph& graph);
 
 // Their names and results, the first few.

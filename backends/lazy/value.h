@@ -15,7 +15,7 @@
 #include "c10/storage_payload.h"
 #include "c10/value.h"
 
-// What a recorded call is, and how tensors of the lazy device know theirs.
+// Recorded calls, and how tensors of the lazy device know theirs.
 //
 // Note [Values and storages]
 // A value is all elements of a dense block of memory, computed or not; it never
@@ -66,7 +66,7 @@ class Layout {
 
 struct Node;
 
-// What a recorded call reads: a value, as a whole or a part of it.
+// An operand of a recorded call: a value, as a whole or a part of it.
 struct Operand {
   intrusive_ptr<Node> node;
   uint16_t result = 0;
@@ -75,7 +75,7 @@ struct Operand {
   std::unique_ptr<Layout> part;
 
   const Layout& layout() const;
-  // As a tensor of the inner device. The value must be computed.
+  // The operand as a tensor of the inner device. The value must be computed.
   Tensor tensor() const;
 };
 
@@ -106,9 +106,10 @@ struct Made {
   bool wanted = false;  // by others than that graph, when it was looked at
 };
 
-// A recorded call, or data. graph_mutex() guards its changes. Who wants it owns
-// it: storages of tensors, readers, a graph that runs. So it goes when nobody
-// does, on whichever thread; the list of recorded calls is a weak owner.
+// A recorded call, or data. graph_mutex() guards its changes. Its owners are
+// those that want it: storages of tensors, readers, a graph that runs. So it
+// goes with the last of them, on whichever thread; the list of recorded calls
+// is a weak owner.
 struct Node final : RefCounted {
   enum Kind : uint8_t {
     kData,       // elements from outside
@@ -150,7 +151,7 @@ struct Node final : RefCounted {
   Few<Operand, 3> operands;
   Few<Made, 1> made;
 
-  // Of kPointwise and kReduce.
+  // The computation of kPointwise and kReduce.
   const program::Program* program = nullptr;
   const ReduceOp* reduce = nullptr;
   uint64_t reduced = 0;
@@ -161,7 +162,7 @@ struct Node final : RefCounted {
   Few<Value, 4> args;
   uint64_t tensors = 0;
   std::vector<List> lists;
-  // Of made[i], where some results of the call are None or lists.
+  // The place of made[i], if some results of the call are None or lists.
   struct Place {
     int16_t result;   // -1: the operator has none
     int16_t element;  // of a list, or -1

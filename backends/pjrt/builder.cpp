@@ -129,8 +129,9 @@ Ssa Builder::converted(const Ssa& x, ScalarType dtype) {
               str("({}) -> {}", type_of(x), type_name(dtype, x.sizes)));
 }
 
-// As processors do and our kernels: a number that does not fit gives the least
-// integer, of 32 bits where these hold the type. XLA gives the nearest.
+// Truncates as processors and our kernels do: a number that does not fit gives
+// the least integer, of 32 bits where these hold the type. XLA gives the
+// nearest.
 Ssa Builder::truncated(const Ssa& x, ScalarType dtype) {
   const bool wide = dtype == kLong || (dtype == kByte && x.dtype == kDouble);
   const ScalarType to = wide ? kLong : kInt;

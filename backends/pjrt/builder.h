@@ -39,7 +39,7 @@ inline void append(std::string* list, std::string_view item) {
 // ones, unless a function says otherwise.
 class Builder {
  public:
-  // What was written so far.
+  // Returns the text that was written so far.
   std::string take() { return std::move(text_); }
   std::string fresh();
   void line(std::string_view text);
@@ -52,7 +52,7 @@ class Builder {
   Ssa compare(std::string_view direction, const Ssa& x, const Ssa& y);
   Ssa select(const Ssa& where, const Ssa& x, const Ssa& y);
   Ssa is_finite(const Ssa& x);
-  // To bool: x != 0. To an integer as our kernels do.
+  // Converts to bool as x != 0, and to an integer as our kernels do.
   Ssa convert(const Ssa& x, ScalarType dtype);
   Ssa bitcast(const Ssa& x, ScalarType dtype);
 

@@ -10,7 +10,7 @@
 
 namespace sy::pjrt::abi {
 
-// What only a plugin knows the inside of.
+// Types that only a plugin knows the inside of.
 struct Error;
 struct Event;
 struct Client;
@@ -30,7 +30,7 @@ struct Extension {
 };
 inline constexpr int32_t kFfiExtension = 5;
 
-// What arguments of all functions begin with.
+// The beginning of the arguments of all functions.
 struct Head {
   size_t size = 0;  // of all the arguments
   Extension* extensions = nullptr;
@@ -42,7 +42,7 @@ struct Version {
   int32_t minor = 0;
 };
 
-// What a plugin gives: functions by number. Each is called with one struct,
+// The functions that a plugin gives, by number. Each is called with one struct,
 // whose kFunction is the number.
 using Function = void (*)();
 inline constexpr size_t kFunctions = 92;
@@ -167,7 +167,7 @@ struct ClientPlatformName {
   const char* text = nullptr;  // out
   size_t length = 0;           // out
 };
-struct ClientDevices {  // those that this process can use
+struct ClientDevices {  // the devices that this process can use
   static constexpr size_t kFunction = 16;
   static constexpr const char* kName = "devices";
   Head head;
@@ -277,7 +277,7 @@ struct BufferPointer {
   uintptr_t pointer = 0;  // out
 };
 
-// What is out lives as long as the executable.
+// The outputs live as long as the executable.
 struct ExecutableOutputTypes {
   static constexpr size_t kFunction = 90;
   static constexpr const char* kName = "types of outputs";

@@ -16,7 +16,7 @@
 
 namespace sy::pjrt {
 
-// Of a dense, row-major array.
+// The shape of a dense, row-major array.
 struct Shape {
   ScalarType dtype = ScalarType::Undefined;
   std::vector<int64_t> sizes;

@@ -22,8 +22,8 @@ namespace sy::pjrt {
 // without elements, any pointer. It is called on the thread that runs the
 // program or on one of the plugin's, for several runs at a time, and perhaps
 // together with other kernels of the program. It must not run programs itself:
-// it may hold the plugin's last thread. What it throws ends the run and comes
-// out of Executable::run().
+// it may hold the plugin's last thread. An exception of it ends the run and
+// comes out of Executable::run().
 using Kernel =
     std::function<void(ArrayRef<const void*> inputs, ArrayRef<void*> outputs)>;
 

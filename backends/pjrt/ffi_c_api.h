@@ -76,8 +76,8 @@ struct Frame {
 };
 using Handler = Error*(Frame*);
 
-// Where the handler says its version; a call with this extension does nothing
-// else.
+// The extension in which the handler says its version; a call with it does
+// nothing else.
 inline constexpr int32_t kMetadataExtension = 1;
 struct Metadata {
   size_t size;

@@ -53,8 +53,8 @@ class Lowering {
     }
   }
 
-  // What calls read becomes arguments of the program, and the numbers of all
-  // programs one array of each type.
+  // The operands of calls become arguments of the program, and the numbers of
+  // all programs one array of each type.
   void find_inputs() {
     std::vector<bool> read(values_.size(), false);
     for (const Call& c : graph_.calls()) {

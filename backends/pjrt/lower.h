@@ -32,7 +32,7 @@ struct Lowered {
   // Large outputs are computed into memory of ours, which is donated as the
   // first inputs of all.
   std::vector<Donation> donations;
-  // Behind the inputs, for each type that there is one of.
+  // The numbers, behind the inputs, for each type that there is one of.
   struct Numbers {
     program::ComputeType type;
     std::vector<Number> of;

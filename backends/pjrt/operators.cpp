@@ -57,7 +57,7 @@ Ssa add_product(Builder& b, const Call& c, const Operands& in) {
   return b.convert(out, in[1].dtype);
 }
 
-// Of each dim; one number is that of all.
+// The number of each dim; one number is that of all.
 std::vector<int64_t> ints(const Value& v, size_t dims) {
   const IntArrayRef list = v.to_int_list();
   if (list.size() == 1) return std::vector<int64_t>(dims, list[0]);

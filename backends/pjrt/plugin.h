@@ -41,7 +41,7 @@ class Plugin {
     abi::ErrorCode code;
     std::string text;
   };
-  // What an error says. Destroys it.
+  // Takes the code and the text of an error, and destroys it.
   Failure take(abi::Error* error) const;
   // Throws Error, or NotImplementedError or OutOfMemoryError by the code.
   [[noreturn]] void raise(const char* what, const Failure& failure) const;

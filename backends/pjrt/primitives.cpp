@@ -200,7 +200,7 @@ class Steps {
         b_.binary("stablehlo.subtract", to, mul(difference, rest)));
   }
 
-  // Of integers. Out of range, all bits go.
+  // Shifts integers. All bits go if y is out of range.
   Ssa shift(const char* op, const Ssa& x, const Ssa& y) {
     const auto width = static_cast<int64_t>(8 * element_size(dtype_));
     Ssa in = b_.compare("LT", y, b_.number(y.dtype, y.sizes, width));

@@ -16,7 +16,7 @@ void check_dtype(const graph::Layout& of, const graph::Layout& part) {
            of.dtype);
 }
 
-// Along a dim of the value, the part has the places start, start + step, ...
+// The part has the places start, start + step, ... along a dim of the value.
 struct Range {
   int64_t start = 0, count = 1, step = 1;
   int dim = -1;  // of the part

@@ -20,7 +20,7 @@ inline Sizes sizes_of(const graph::Layout& l) {
 std::vector<int64_t> memory_order(const graph::Layout& l);
 // The sizes of such dims in that order.
 Sizes memory_sizes(const graph::Layout& l);
-// From an array that lies in memory as `l`, and back.
+// Turns an array that lies in memory as `l` into a value, and back.
 Ssa from_memory(Builder& b, const Ssa& x, const graph::Layout& l);
 Ssa to_memory(Builder& b, const Ssa& x, const graph::Layout& l);
 

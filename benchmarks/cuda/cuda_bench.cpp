@@ -6,7 +6,7 @@
 #include "backends/cuda/driver/api.h"
 #include "benchmarks/cuda/measure.h"
 
-// What the device cuda takes, one round:
+// The times of the device cuda, one round:
 //
 //   cuda_bench [--smoke] host|first|device|products|convolutions|steps
 //

@@ -2,7 +2,7 @@
 #include "backends/cuda/driver/api.h"
 #include "benchmarks/cuda/measure.h"
 
-// What kernels take on the device. peers/ measures the same under the same
+// The times of kernels on the device. peers/ measures the same under the same
 // names.
 
 namespace bench {
@@ -90,7 +90,7 @@ void run_rows(const Options& o, const Sizes& s) {
   }
 }
 
-// With CUB, if it is there, and as NAME_own by our own kernels.
+// Runs with CUB, if it is there, and as NAME_own by our own kernels.
 void run_both(const Options& o, const std::string& name,
               const std::function<void()>& f) {
   report(name, device_time(o, f));

@@ -41,7 +41,7 @@ void run_first(const Options& o) {
   const sy::Tensor y = sy::rand({n, n}, on_device);
   const sy::Tensor index =
       sy::arange(n, sy::TensorOptions(device()).dtype(sy::kLong));
-  // What brings the interpreter of programs.
+  // These calls bring the interpreter of programs.
   for (int i = 0; i < 2; ++i) {
     timed([&] { return x.exp(); });
     timed([&] { return x.sum(1); });

@@ -1,7 +1,7 @@
 #include "backends/cuda/driver/api.h"
 #include "benchmarks/cuda/measure.h"
 
-// What it costs the host to submit work.
+// The cost of submitting work, for the host.
 
 namespace bench {
 namespace {
@@ -55,7 +55,7 @@ class LaunchReplaced {
   driver::Api& api_ = const_cast<driver::Api&>(driver::api());
 };
 
-// Of the kernel that `f` starts.
+// The time of a bare launch of the kernel that `f` starts.
 double bare_launch(const Options& o, const std::function<void()>& f) {
   options_of_bare = o;
   const LaunchReplaced replaced(time_launch);
@@ -63,7 +63,7 @@ double bare_launch(const Options& o, const std::function<void()>& f) {
   return bare_ns;
 }
 
-// Of a call without the driver's part of it: nothing is launched.
+// The time of a call without the driver's part of it: nothing is launched.
 double own_time(const Options& o, const std::function<void()>& f) {
   const LaunchReplaced replaced([](auto...) { return driver::kSuccess; });
   return host_time(o, f);

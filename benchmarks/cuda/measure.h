@@ -8,8 +8,8 @@
 
 #include "sy/sy.h"
 
-// What the parts of cuda_bench share. All of it is for one thread and device
-// cuda:0.
+// The functions that the parts of cuda_bench share. All of it is for one thread
+// and device cuda:0.
 
 namespace bench {
 

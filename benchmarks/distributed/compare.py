@@ -236,7 +236,7 @@ def waited(path, model):
              if e["name"] == "wait" and ", avg" in e["args"]["call"]]
     if not waits:
         sys.exit(f"compare: {model}: nobody waited for gradients in the trace")
-    # Not the first steps: buckets are made anew after one.
+    # The first steps do not count: buckets are made anew after one.
     begin, end = (f(e["ts"] for e in waits) for f in (min, max))
     late = sum(e["dur"] for e in waits if e["ts"] >= (begin + end) / 2)
     ranks, steps_seen = 2, sum(STEPS) / 2

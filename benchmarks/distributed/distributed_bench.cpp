@@ -21,9 +21,9 @@
 #include "examples/convnet/convnet.h"
 #include "examples/transformer/transformer.h"
 
-// What collectives, and steps of training on several ranks, take. compare.py
-// runs it beside peers/torch_peer.py, which measures the same. Rank 0 prints
-// lines "figure NAME NANOSECONDS", and each rank "note …".
+// The times of collectives, and of steps of training on several ranks.
+// compare.py runs it beside peers/torch_peer.py, which measures the same. Rank
+// 0 prints lines "figure NAME NANOSECONDS", and each rank "note …".
 //
 // distributed_bench all_reduce BYTES WARMUP COUNT
 //                   fingerprint BYTES WARMUP COUNT
@@ -44,7 +44,7 @@ int64_t now_ns() {
       .count();
 }
 
-// In one write each: ranks share the terminal.
+// Prints a line in one write: ranks share the terminal.
 void say(const std::string& line) {
   std::printf("%s\n", line.c_str());
   std::fflush(stdout);
@@ -54,7 +54,7 @@ void figure(const std::string& name, double ns) {
   say("figure " + name + " " + std::to_string(static_cast<int64_t>(ns)));
 }
 
-// Of each call, the slower rank's time, in nanoseconds.
+// The slower rank's time of each call, in nanoseconds.
 template <class Before, class Call>
 std::vector<double> times_of(int warmup, int count, const Before& before,
                              const Call& call) {

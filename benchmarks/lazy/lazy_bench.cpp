@@ -1,8 +1,8 @@
 // Programs on the lazy device beside the same on the CPU, as they are and
 // compiled: lazy_NAME, eager_NAME and compiled_NAME. `./sy bench --lazy` runs
-// them and prints the ratios. With a PJRT plugin (SWITCHYARD_PJRT_PLUGIN) also
-// compiled by XLA, and on the lazy device whose graphs XLA runs: pjrt_NAME and
-// pjrtsync_NAME.
+// them and prints the ratios. A PJRT plugin (SWITCHYARD_PJRT_PLUGIN) adds
+// pjrt_NAME, compiled by XLA, and pjrtsync_NAME, on the lazy device whose
+// graphs XLA runs.
 
 #include <benchmark/benchmark.h>
 #include <sy/compile.h>
@@ -29,7 +29,8 @@ Tensor normal(sy::Device device, sy::IntArrayRef sizes) {
   return sy::randn(sizes).to(device);
 }
 
-// What compiles the steps of the benchmark that runs; nullptr for nothing.
+// The backend that compiles the steps of the benchmark that runs; nullptr for
+// none.
 const char* backend = nullptr;
 
 template <class F>
@@ -59,7 +60,7 @@ void both(const std::string& name,
   add("eager_" + name, "cpu", nullptr, body);
 }
 
-// And compiled: its steps are what step_of() gives.
+// Registers it compiled as well: its steps are what step_of() gives.
 void all(const std::string& name,
          const std::function<void(State&, sy::Device)>& body) {
   both(name, body);
@@ -228,7 +229,7 @@ void adamw_200(State& s, sy::Device device) {
   adamw(s, device, sizes);
 }
 
-// As many that are small: calls cost more than memory.
+// As many parameters, all small: calls cost more than memory.
 void adamw_200_small(State& s, sy::Device device) {
   std::vector<int64_t> sizes;
   for (int i = 0; i < 200; ++i) sizes.push_back(int64_t{64} << (i % 8));

@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <vector>
 
-// What loading and unloading a library takes, and a call of its operator beside
-// one of the program's own: load LIB prints lines NAME VALUE, in microseconds;
-// of calls nanoseconds.
+// The times of loading and unloading a library, and of a call of its operator
+// beside one of the program's own: load LIB prints lines NAME VALUE, in
+// microseconds; of calls nanoseconds.
 
 namespace {
 

@@ -36,7 +36,7 @@ constexpr Table kTables[] = {
 constexpr int64_t kNames[] = {DT_NEEDED,    DT_SONAME, DT_RPATH,
                               DT_RUNPATH,   DT_AUDIT,  DT_DEPAUDIT,
                               DT_AUXILIARY, DT_FILTER, DT_CONFIG};
-// Those that a library may have several of.
+// The entries that a library may have several of.
 constexpr int64_t kLists[] = {DT_NEEDED, DT_AUXILIARY, DT_FILTER};
 // Relocations of another kind than the machine's.
 constexpr int64_t kForeign[] = {DT_REL, DT_RELSZ, DT_RELENT};

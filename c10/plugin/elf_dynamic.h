@@ -17,7 +17,8 @@
 // outside of the file's own memory, to no name without an end, and to no code
 // that begins no function. Much is said twice in such a file: a symbol's name
 // and its hash, a library's name and its versions, a slot and its relocation.
-// So damage shows as a contradiction. What is said once cannot be checked:
+// So damage shows as a contradiction. These parts are said once and cannot be
+// checked:
 //
 // - code, and what data has in it before it is loaded;
 // - where a symbol lies that is defined, and how large it is;
@@ -48,7 +49,7 @@ struct ElfTables {
   std::vector<Elf64_Rela> relocations, calls;  // DT_RELA, DT_JMPREL
   std::vector<uint64_t> packed;                // DT_RELR
   std::vector<Elf64_Sym> all_symbols;  // of .symtab, unless it is stripped
-  // What the file has in DT_INIT_ARRAY and DT_FINI_ARRAY.
+  // The contents of DT_INIT_ARRAY and DT_FINI_ARRAY in the file.
   struct Array {
     uint64_t at;
     std::vector<uint64_t> slots;
@@ -67,7 +68,7 @@ bool read_at(std::string_view bytes, uint64_t at, T& out) {
   return true;
 }
 
-// Of DT_HASH, and of versions.
+// The hash of a name in DT_HASH, and in versions.
 inline uint32_t hash_of(const char* name) {
   uint32_t h = 0;
   for (; *name != '\0'; ++name) {
@@ -86,7 +87,7 @@ std::string dynamic_problem(const std::vector<Elf64_Dyn>& entries,
 // The last entry with that tag; nullptr if there is none.
 const Elf64_Dyn* find_entry(const std::vector<Elf64_Dyn>& entries, int64_t tag);
 
-// Which code is a function, by the table for exceptions, and by symbols. Few
+// Finds functions in code, by the table for exceptions, and by symbols. Few
 // functions are in neither: those that the C compiler adds to each library.
 class ElfFunctions {
  public:

@@ -43,7 +43,7 @@ bool ElfFunctions::is_known(uint64_t address) const {
          std::any_of(t_.all_symbols.begin(), t_.all_symbols.end(), begins);
 }
 
-// Not the stubs by which functions of other libraries are called.
+// The stubs by which functions of other libraries are called do not count.
 bool ElfFunctions::runs(uint64_t address) const {
   const auto is_stub = [&](const Elf64_Shdr& s) {
     return s.sh_name < t_.section_names.size() &&
@@ -84,7 +84,7 @@ uint64_t ElfFunctions::start_of(uint64_t i) const {
   return t_.frame_index_at + static_cast<uint64_t>(int64_t{entry(i).start});
 }
 
-// Where it begins, if nothing says how long it is.
+// The end of function i; its start, if nothing says how long it is.
 uint64_t ElfFunctions::end_of(uint64_t i) const {
   const uint64_t at = t_.frame_index_at +
                       static_cast<uint64_t>(int64_t{entry(i).frame}) -

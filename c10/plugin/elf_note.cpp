@@ -19,14 +19,14 @@ namespace sy {
 
 namespace {
 
-// What begins a note in every version of the SDK.
+// The head of a note in every version of the SDK.
 struct NoteHead {
   uint32_t name_size, desc_size, type;
   char name[12];
   uint32_t sdk_version, cxx11_abi;
   uint64_t layout;
 };
-constexpr uint64_t kNoteStart = 24;  // of what desc_size counts
+constexpr uint64_t kNoteStart = 24;  // before what desc_size counts
 static_assert(offsetof(NoteHead, sdk_version) == kNoteStart &&
               offsetof(LibraryNote, layout) == offsetof(NoteHead, layout) &&
               offsetof(LibraryNote, kind) == sizeof(NoteHead));
@@ -211,7 +211,7 @@ class Image {
     }
   }
 
-  // Whose entries are known to be sections.
+  // The tables of a file whose entries are known to be sections.
   ElfTables tables_of(const Elf64_Ehdr& header,
                       const std::vector<Elf64_Dyn>& entries,
                       const std::vector<Elf64_Phdr>& segments,
@@ -249,7 +249,7 @@ class Image {
     fill(t.versions, section(DT_VERSYM));
     t.needed_versions = text(DT_VERNEED);
     t.defined_versions = text(DT_VERDEF);
-    // Of several sections, all have the kind of the first.
+    // The sections of one table all have the kind of the first.
     const auto whole = [&](int64_t tag, int64_t size_tag, auto& out) {
       const Elf64_Shdr* const first = section(tag);
       const Elf64_Dyn* const size = find_entry(entries, size_tag);
@@ -332,7 +332,7 @@ class Image {
     }
   }
 
-  // Of another layout only what all versions have in common.
+  // Reads only what all versions have in common if the layout is another one.
   LibraryNote read_note(uint64_t at, const NoteHead& head) const {
     LibraryNote note;
     note.desc_size = head.desc_size;

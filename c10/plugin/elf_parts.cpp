@@ -20,7 +20,7 @@ bool begins_section(const ElfTables& t, const Elf64_Phdr& p) {
   });
 }
 
-// Where the variables of threads begin and end, in the file and in memory.
+// The bounds of the variables of threads, in the file and in memory.
 struct ThreadData {
   uint64_t begin = ~uint64_t{0}, filled = 0, end = 0, align = 1;
 
@@ -41,8 +41,8 @@ struct ThreadData {
   }
 };
 
-// What is written once has no variables in it. The dynamic loader protects
-// whole pages.
+// Memory that is written once has no variables in it. The dynamic loader
+// protects whole pages.
 bool is_written_once(const ElfTables& t, const Elf64_Phdr& p) {
   const uint64_t end = (p.p_vaddr + p.p_memsz) / kPage * kPage;
   return std::none_of(t.sections.begin(), t.sections.end(), [&](const auto& s) {

@@ -178,7 +178,8 @@ class Relocations {
     return "";
   }
 
-  // Of a variable of threads, two words: its library, and where it is there.
+  // The bytes that the write before i takes. A variable of threads takes two
+  // words: its library, and its place there.
   uint64_t size_before(size_t i) const {
     const auto type = [&](const Written& w) {
       return w.by == nullptr ? 0 : ELF64_R_TYPE(w.by->r_info);

@@ -32,7 +32,7 @@ std::string load_problem(const Elf64_Phdr& s) {
   return "";
 }
 
-// Of those that describe a part of what is loaded.
+// Whether the segment describes a part of what is loaded.
 bool is_part(const Elf64_Phdr& s) {
   switch (s.p_type) {
     case PT_DYNAMIC:

@@ -42,8 +42,8 @@ bool is_chosen(const ElfTables& t, uint64_t address) {
   return !is_there;
 }
 
-// In any section: tools that move or drop sections leave the symbols' numbers
-// of them.
+// Accepts any section: tools that move or drop sections leave the symbols'
+// numbers of them.
 bool is_defined(const ElfTables& t, const Elf64_Sym& s) {
   const int type = ELF64_ST_TYPE(s.st_info);
   if (s.st_shndx == SHN_ABS) return true;
@@ -92,7 +92,7 @@ class GnuHash {
         first_(word(t.gnu_hash, 1)),
         blooms_(word(t.gnu_hash, 2)),
         shift_(word(t.gnu_hash, 3)),
-        // In words of the table.
+        // These count words of the table.
         first_bucket_(4 + uint64_t{2} * blooms_),
         first_chain_(first_bucket_ + buckets_) {}
 
@@ -107,7 +107,7 @@ class GnuHash {
       const uint32_t first = word(t_.gnu_hash, first_bucket_ + b);
       if (first != 0 && !follow(first, b, words, found)) return false;
     }
-    // Where nothing is defined, linkers leave out or round what is not used.
+    // Linkers leave out or round what is not used if nothing is defined.
     return found == 0 ? !defines() : first_ + found == t_.symbols.size();
   }
 

@@ -125,7 +125,7 @@ class Versions {
       std::set<uint16_t>& numbers = seen[text];
       const bool again = !numbers.insert(number_of(i)).second ||
                          (numbers.size() > 1 && *numbers.begin() <= kBase);
-      // Whoever defines a version defines a symbol of its name.
+      // A library that defines a version defines a symbol of its name.
       const bool needed = t_.symbols[i].st_shndx == SHN_UNDEF;
       if (again || (needed && texts_.contains(text))) {
         return str("symbol {} has the name of another one", i);

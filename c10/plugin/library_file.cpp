@@ -55,12 +55,12 @@ std::optional<std::string> own_plugin(const std::string& name) {
   if (dladdr(reinterpret_cast<const void*>(&reject_library), &info) == 0) {
     return std::nullopt;
   }
-  // Behind links: the folder that the library was installed in.
+  // Links are followed to the folder that the library was installed in.
   const std::string self = resolve(info.dli_fname).value_or(info.dli_fname);
   return resolve(self.substr(0, self.rfind('/') + 1) + file);
 }
 
-// What lies between two parts of a text; "" if they are not there.
+// The text after `before`, up to `after` or the end; "" without `before`.
 std::string_view between(std::string_view text, std::string_view before,
                          std::string_view after) {
   const size_t at = text.find(before);
@@ -99,12 +99,12 @@ std::string why_not_opened(int error) {
 
 std::string find_library(const std::string& path) {
   const bool is_name = path.find('/') == path.npos && !path.empty();
-  // Whatever else is called "lazy" in the folder where the program runs.
+  // A word names a plugin, "lazy", whatever else has that name in the folder
+  // where the program runs.
   const bool is_word = is_name && path.find('.') == path.npos;
   std::optional<std::string> found;
   if (is_word) found = own_plugin(path);
-  // The current folder is whoever's; what is named by SWITCHYARD_PLUGINS comes
-  // before it.
+  // The current folder may be anybody's; SWITCHYARD_PLUGINS comes before it.
   if (!found && is_name) found = search(path);
   if (!found) found = resolve(path);
   const int error = errno;
@@ -151,7 +151,7 @@ std::string explain_dlopen(const std::string& path, const char* text) {
 }
 
 void* open_library(const std::string& path) {
-  // Through a pointer, as dlopen is declared to throw nothing.
+  // Calls through a pointer, as dlopen is declared to throw nothing.
   void* (*volatile open)(const char*, int) = &dlopen;
   try {
     return open(path.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -2,7 +2,7 @@
 
 #include <string>
 
-// What is done with a library's file before any of its code runs. Internal to
+// Functions for a library's file that run before any of its code. Internal to
 // c10.
 
 namespace sy {
@@ -15,7 +15,7 @@ namespace sy {
 // Why a file cannot be opened, and what to do.
 std::string why_not_opened(int error);
 
-// What dlopen said of the file, and what to do.
+// Explains what dlopen said of the file, and says what to do.
 std::string explain_dlopen(const std::string& path, const char* text);
 
 // Calls dlopen. If a static initialiser throws, prints the name of the library

@@ -10,8 +10,8 @@
 namespace sy {
 
 // Stands for one shared object, program or RuntimeLibrary that registered
-// something. Whoever keeps a pointer into its code beyond a call holds the
-// token; unload() is refused as long as anyone does. Never freed.
+// something. An object that keeps a pointer into its code beyond a call holds
+// the token; unload() is refused as long as anyone does. Never freed.
 class SY_API LibraryToken {
  public:
   enum Holder : uint8_t {

@@ -31,7 +31,7 @@ void check_notes(const std::string& path) {
   }
   const LibraryNote ours;
   for (const LibraryNote& n : notes) {
-    // First: the flag changes the layout too, and is what one can set.
+    // The flag comes first: it changes the layout too, and is what one can set.
     if (n.cxx11_abi != ours.cxx11_abi) {
       reject_library(path, str("it was built with _GLIBCXX_USE_CXX11_ABI={}, "
                                "this library with {}; rebuild it with the same",
@@ -106,8 +106,8 @@ void add_needs(void* handle, std::vector<void*>& seen,
   }
 }
 
-// Takes a use back; what nobody uses any more is withdrawn. Throws Error if it
-// is held. What it links to stays while it is held.
+// Takes a use back, and withdraws a library that nobody uses any more. Throws
+// Error if it is held. The libraries that it links to stay while they are held.
 void release(size_t i, std::chrono::milliseconds timeout) {
   if (opened()[i].uses == 1) {
     Registry::singleton().withdraw(opened()[i].token, timeout);
@@ -124,7 +124,7 @@ void release(size_t i, std::chrono::milliseconds timeout) {
 
 }  // namespace
 
-// What a load does under Registry's load mutex.
+// The work of a load under Registry's load mutex.
 class Loader {
  public:
   explicit Loader(Registry& registry)

@@ -7,7 +7,7 @@
 
 namespace sy {
 
-// What a definition says beyond the signature: bits of OperatorDef::flags.
+// The facts of a definition beyond the signature: bits of OperatorDef::flags.
 struct OperatorFlags {
   enum Flag : uint16_t {
     kNoDeviceCheck = 1,  // arguments may lie on any mix of devices
@@ -27,8 +27,8 @@ struct OperatorFlags {
   };
 };
 
-// Where the functional operator of a form that writes has an argument from
-// which the form does not have: in FunctionalForm::args, beside positions.
+// The sources of the arguments that a functional operator has and its form that
+// writes does not: in FunctionalForm::args, beside positions.
 struct FormPlaces {
   enum Place : int8_t {
     kDefault = -1,  // its default in the schema

@@ -12,7 +12,7 @@ namespace sy {
 // Guesses which of the candidates a misspelt name was meant to be: the one that
 // takes the fewest inserted, deleted, replaced or swapped letters, if they are
 // few for the length of the name. Letter case does not count, but an exact
-// match wins. Of equals, the first one wins. The name and the candidates must
+// match wins. The first of equals wins. The name and the candidates must
 // outlive the object.
 class SY_API NearestName {
  public:

@@ -27,7 +27,7 @@ std::string quote(std::string_view text) {
   return out += '\'';
 }
 
-// What people write who think of C++ or Python.
+// The type for a name that people write who think of C++ or Python, or "".
 std::string_view foreign_type(std::string_view name) {
   struct Foreign {
     std::string_view foreign, ours;

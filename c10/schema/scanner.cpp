@@ -84,8 +84,8 @@ std::string_view Scanner::quoted() {
   return since(start);
 }
 
-// Takes every byte that could belong to a number; what it means, or that it
-// means nothing, is seen when it is converted.
+// Takes every byte that could belong to a number; the conversion sees what it
+// means, or that it means nothing.
 std::string_view Scanner::number() {
   const std::size_t start = offset();
   if (at_ < text_.size() && text_[at_] == '-') ++at_;

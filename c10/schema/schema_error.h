@@ -8,8 +8,8 @@
 
 namespace sy {
 
-// What is wrong with the text of a signature, and at which byte. The message
-// names no position: the caller knows the file and the line.
+// An error in the text of a signature, and its byte. The message names no
+// position: the caller knows the file and the line.
 class SY_API SchemaError : public std::exception {
  public:
   SchemaError(std::string message, std::size_t offset);

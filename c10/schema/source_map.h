@@ -29,7 +29,7 @@ struct Fault {
   std::string message;
 };
 
-// Where the parts of a parsed text begin.
+// The starts of the parts of a parsed text.
 struct SourceMap {
   struct Part {
     std::uint32_t start = 0;

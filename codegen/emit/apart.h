@@ -9,9 +9,10 @@
 
 namespace sy::codegen {
 
-// Of a form that writes `out=` arguments. If an input shares memory with one,
-// it calls the function itself, `function`, with copies of such inputs. `first`
-// are the arguments that come before those of the operator: "k, keys, " or "".
+// The statement of a form that writes `out=` arguments. If an input shares
+// memory with one, it calls the function itself, `function`, with copies of
+// such inputs. `first` are the arguments that come before those of the
+// operator: "k, keys, " or "".
 void emit_apart(Writer& w, const Operator& op, const Overload& o,
                 const std::string& function, const std::string& first);
 // The same for a pointwise operator, whose arguments are in `args`, as
@@ -19,8 +20,8 @@ void emit_apart(Writer& w, const Operator& op, const Overload& o,
 void emit_pointwise_apart(Writer& w, const Operator& op, const Overload& o,
                           const std::string& function, const std::string& first,
                           const std::string& args);
-// Of a form that writes several tensors: they must not share memory. Nothing of
-// another.
+// The check of a form that writes several tensors: they must not share memory.
+// Writes nothing for another form.
 void emit_outs_apart(Writer& w, const Overload& o);
 
 }  // namespace sy::codegen

@@ -13,7 +13,7 @@ namespace {
 
 using lang::OperatorKind;
 
-// What a kernel calls the result that it fills.
+// The name of the variable for the result that a kernel fills.
 std::string result_variable(const Operator& op, std::size_t i) {
   const auto returns = op.base.schema.returns();
   std::string name(returns[i].name.view());
@@ -50,8 +50,8 @@ void lay_out_like(const TensorBase& like, const Tensor& result) {
 }
 
 // The kernels of a backend for the operators of a family: those that its
-// engines run, and those named under `dispatch:`. What its description lists is
-// registered apart.
+// engines run, and those named under `dispatch:`. emit_backend_files()
+// registers the kernels that its description lists.
 class BackendEmitter {
  public:
   BackendEmitter(const Model& model, const Family& family,
@@ -165,7 +165,7 @@ class BackendEmitter {
     emit_apart(w, op, o, o.id + "_kernel", "");
   }
 
-  // An out= form that does not convert.
+  // Checks the out= argument of a form that does not convert.
   void check_exact(Writer& w, const Operator& op, const Overload& o,
                    const std::string& args) {
     if (!o.schema.is_out() || !exact_out_.of(op)) return;

@@ -51,7 +51,7 @@ std::string claims_value(const Claims& c) {
   return fmt::format("{{{}, {}}}", bits.empty() ? "~0u" : bits, c.strided);
 }
 
-// "aten_mm": what constants of an operator end with.
+// "aten_mm": the suffix of an operator's constants.
 std::string suffix(const std::string& ns, const Overload* o) {
   return fmt::format("{}_{}", ns, o->id);
 }
@@ -68,7 +68,7 @@ std::string layout_word(const Claims& c) {
   return c.strided ? "strided" : "contiguous";
 }
 
-// What a backend's two files are made of.
+// Makes a backend's two files.
 class Emitter {
  public:
   Emitter(const Model& model, const Backend& backend,
@@ -209,9 +209,9 @@ class Emitter {
     w.line("}  // namespace");
   }
 
-  // For `sy conform` and `sy coverage`, which read it from the loaded library:
-  // the key, dtypes, layout, then operators, with theirs after them where they
-  // have their own.
+  // The manifest, which `sy conform` and `sy coverage` read from the loaded
+  // library: the key, dtypes, layout, then operators, with theirs after them if
+  // they have their own.
   void write_manifest(Writer& w) const {
     w.gap();
     w.comment("What the backend claims, for tools that load it.");
@@ -248,8 +248,8 @@ class Emitter {
            b_.has_engine(Engine::kReduce) || b_.has_engine(Engine::kScan);
   }
 
-  // For operators that are described while a program runs, and for what runs
-  // descriptions.
+  // The engine tables. Operators that are described while a program runs use
+  // them, and so does code that runs descriptions.
   void write_engines(Writer& w) const {
     static constexpr struct {
       Engine engine;

@@ -9,12 +9,12 @@
 #include "codegen/text.h"
 #include "lang/program.h"
 
-// What several emitters share.
+// Functions that several emitters share.
 
 namespace sy::codegen {
 
-// What a variable is called in the functions of all forms of `op`: `wanted`, or
-// a name like it that no argument has.
+// The name of a variable in the functions of all forms of `op`: `wanted`, or a
+// name like it that no argument has.
 std::string local(const Operator& op, std::string_view wanted);
 // The call of a function of that namespace: "reduce", or "cpu::reduce" where an
 // argument has its name.
@@ -31,7 +31,8 @@ std::string kernels_header(const Backend& backend, const Family& family);
 // The first line of an item: "// schemas/ops/a.yaml:12".
 std::string item_source(const Operator& op);
 
-// Of the functions that users call: "sy", or "sy::mine" for operators mine::….
+// The namespace of the functions that users call: "sy", or "sy::mine" for
+// operators mine::….
 std::string api_namespace(const Family& family);
 void open_namespace(Writer& w, std::string_view name);
 void close_namespace(Writer& w, std::string_view name);
@@ -41,7 +42,7 @@ void includes(Writer& w, const std::set<std::string>& headers);
 // The headers of the functions of operators, "add.Tensor".
 void include_operators(Writer& w, const Model& model,
                        const std::set<std::string>& operators);
-// Those functions themselves, in namespace sy.
+// Declares these functions themselves, in namespace sy.
 void declare_functions(Writer& w, const Model& model,
                        const std::set<std::string>& operators);
 // "add" of "add.Tensor".
@@ -87,27 +88,28 @@ std::string outs_line(const Operator& op, const Overload& o);
 std::vector<std::string> scalar_values(
     const FunctionSchema& schema,
     const std::vector<lang::ScalarInput>& scalars);
-// Which bits of PointwiseArgs::absent may be set; "" if none can be.
+// The expression of PointwiseArgs::absent; "" if none of its bits can be set.
 std::string absent_mask(const FunctionSchema& schema,
                         const std::vector<lang::ScalarInput>& scalars);
 
 // The dtype of result `i` of a structured operator, in terms of its arguments.
 std::string result_dtype(const Operator& op, std::size_t i);
-// What they need.
+// The headers that these dtypes need.
 lang::Headers result_headers(const Operator& op);
 // Whether it is an element program, with a descriptor in namespace desc.
 bool has_descriptor(const Operator& op);
 
-// The first argument that is a Tensor: where results are made.
+// The first tensor among the arguments, lists included: tells where results are
+// made.
 std::string like_argument(const Operator& op);
 
 // A call of the functional operator from one of its other forms: arguments that
-// the form lacks come from the tensor that it writes. `instead`: what is passed
-// for that tensor itself, if it is another.
+// the form lacks come from the tensor that it writes. `instead`: the value that
+// is passed for that tensor itself, if it is another.
 std::string functional_call(Writer& w, const Operator& op, const Overload& form,
                             const std::string& instead = "");
 
-// The names of the arguments that receive what an overload computes.
+// The names of the arguments that receive the results of an overload.
 std::vector<std::string> written_arguments(const Overload& o);
 
 // "return out;" of a form that returns what it wrote.

@@ -12,7 +12,7 @@ void head(Writer& w) {
   w.line("// Generated from schemas/ops by sygen. Do not edit.");
 }
 
-// What the function of one element calls each register.
+// The function of one element, with the C++ names of its registers.
 class Element {
  public:
   explicit Element(const lang::Program& p) : p_(p) {

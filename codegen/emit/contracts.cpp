@@ -58,7 +58,7 @@ void device_check(Writer& w, const Operator& op) {
   }
 }
 
-// What a form that is written must have beyond the contract.
+// The checks of the arguments that a form writes, beyond the contract.
 void written_check(Writer& w, const Operator& op, const Overload& o) {
   const auto written = written_arguments(o);
   const std::string entry = entry_of(o);
@@ -90,7 +90,7 @@ void written_check(Writer& w, const Operator& op, const Overload& o) {
   }
 }
 
-// What a guard has before the operator's arguments.
+// The arguments of a guard that come before the operator's.
 std::string first_arguments(const Operator& op) {
   return local(op, "k") + ", " + local(op, "keys") + ", ";
 }
@@ -109,7 +109,7 @@ void pointwise_check(Writer& w, const Operator& op, const Overload& o) {
   w.line("  {}.impl()->bump_version(&{});", out, entry_of(o));
 }
 
-// What an engine checks that gives several results, or `scan`.
+// The checks of an engine with several results, or of `scan`.
 void results_check(Writer& w, const Operator& op, const Overload& o,
                    const std::string& engine, const std::string& args) {
   w.include(fmt::format("aten/engine/{}.h", engine));

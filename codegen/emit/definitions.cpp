@@ -183,7 +183,8 @@ class DefinitionsEmitter {
     add(op, op.base, "_view");
   }
 
-  // Hand-written kernels that are registered here, and what chooses a device.
+  // Hand-written kernels that are registered here, and the function that
+  // chooses a device.
   void dispatched(Writer& w, const Operator& op) {
     const std::string name(op.kernel(kImplicit));
     if (!name.empty()) {
@@ -202,7 +203,7 @@ class DefinitionsEmitter {
     }
     const std::string other(op.kernel(kExplicit));
     if (!other.empty()) {
-      // Beside a backend's kernel it is what the others may do without.
+      // If a backend has a kernel, the other backends can do without this one.
       const bool last = op.has_backend_kernel();
       if (last) w.include("aten/backend/composed.h");
       explicit_.push_back(
@@ -242,8 +243,8 @@ class DefinitionsEmitter {
     return "store_as_laid_out";
   }
 
-  // The engines refuse an input that shares a part of what is written; so that
-  // programs mean the same everywhere, this form does.
+  // The engines refuse an input that shares a part of a written tensor. This
+  // form does too, so that programs mean the same everywhere.
   static void no_overlap(Writer& w, const Operator& op, const Overload& o) {
     w.include("aten/engine/guard.h");
     for (const int i : read_tensors(o.schema)) {
@@ -349,7 +350,7 @@ class DefinitionsEmitter {
     }
   }
 
-  // What the entry's `writes:` adds to its row.
+  // The text that the entry's `writes:` adds to its row.
   static std::string written_silently(const Operator& op) {
     if (op.entry->writes.empty()) return "";
     std::vector<std::string> names;

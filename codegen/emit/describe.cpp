@@ -9,7 +9,8 @@ namespace {
 
 using lang::OperatorKind;
 
-// Of an operator's own expression, before it became calls of operators.
+// The derivative of an operator's own expression, before it became calls of
+// operators.
 std::string derived(const Operator& op, const std::string& by) {
   lang::Diagnostics quiet;
   const lang::Expr e =

@@ -11,7 +11,7 @@
 
 namespace sy::codegen {
 
-// How one of an operator's functions or methods is called.
+// A call of one of an operator's functions or methods.
 struct ApiCall {
   std::string id;           // "mul_Tensor_method"
   std::string declaration;  // "Tensor& sy::mul_out(Tensor& out, …)"
@@ -24,7 +24,7 @@ struct ApiCall {
 std::vector<ApiCall> api_calls(const Operator& op);
 
 // Arguments for words.h of a call that shows the operator, and the same call in
-// C++; nothing where neither `example:` nor the signature says enough.
+// C++; nothing if neither `example:` nor the signature says enough.
 bool has_example(const Operator& op);
 std::string example_words(const Operator& op);
 std::optional<ApiCall> example_call(const Operator& op);
@@ -33,7 +33,7 @@ std::optional<ApiCall> example_call(const Operator& op);
 std::string promotion_text(const Operator& op);
 // "that of the arguments, broadcast"
 std::string shape_text(const Operator& op);
-// What is computed: "Each element" and its expression, "Made of" and a
+// The computation in words: "Each element" and its expression, "Made of" and a
 // composite's, each `in these quotes`.
 std::vector<std::pair<std::string, std::string>> meaning_texts(
     const Operator& op);

@@ -90,7 +90,7 @@ std::string descriptor_kind(const Operator& op) {
 const char* const kScalarKinds[] = {"kScalar", "kInt",      "kFloat",
                                     "kBool",   "kHasValue", "kEquals"};
 
-// Which arguments of a call the program takes.
+// Writes the NodeDesc: the arguments of a call that the program takes.
 void node(Writer& w, const Operator& op) {
   const NodeParts p = node_parts(op);
   const std::string prefix = camel(op.base.id);

@@ -8,7 +8,7 @@
 
 namespace sy::codegen {
 
-// aten/ops/<family>.h: what users call.
+// aten/ops/<family>.h: the functions that users call.
 std::string emit_functions_header(const Model& model, const Family& family);
 // aten/ops/<family>_ops.h: one struct per overload, for generated code.
 std::string emit_ops_header(const Model& model, const Family& family);
@@ -42,9 +42,9 @@ std::string emit_autograd(const Model& model, const Family& family);
 // namespace than aten: all of the above in one header and one source.
 std::string emit_library_header(const Model& model, const Family& family);
 std::string emit_library(const Model& model, const Family& family);
-// What a backend is beyond families: the declarations of the kernels that its
-// description lists, and their registrations with those of its devices and
-// engines.
+// The two files of a backend beyond families: the declarations of the kernels
+// that its description lists, and their registrations with those of its devices
+// and engines.
 struct BackendFiles {
   std::string header, source;
 };
@@ -62,9 +62,9 @@ BackendFiles emit_backend_files(const Model& model, const Backend& backend,
 std::string emit_docs(const Model& model, const Family& family);
 // docs/ops/examples.cpp: the calls that the pages of all families show.
 std::string emit_examples(const Model& model);
-// Of docs/ops/examples.txt: "add.Tensor: 2x3 3 alpha=2", a line for each entry
-// that has an `example:`, and "op derivative: none, because …" for each that
-// says so; what `sy prove --examples` reads.
+// The lines of docs/ops/examples.txt: "add.Tensor: 2x3 3 alpha=2" for each
+// entry that has an `example:`, and "op derivative: none, because …" for each
+// that says so. `sy prove --examples` reads them.
 std::string emit_example_words(const Family& family);
 
 // c10/scalar_type_gen.h of schemas/dtypes.yaml, c10/dispatch_key_gen.h of

@@ -138,7 +138,7 @@ Word parsed(const Argument& a, std::string_view word) {
   return *lang::parse_words({&argument, 1}, word)[0];
 }
 
-// The default of the parameter, where what comes after it is given.
+// The default of the parameter, for a call that gives a later one.
 std::string standard_text(const FunctionSchema& s, std::string_view name) {
   for (const Argument& a : s.arguments()) {
     if (parameter_name(a) != name) continue;
@@ -214,7 +214,7 @@ std::optional<ApiCall> example_call(const Operator& op) {
   const ApiSignature api = api_signature(s, base->is_method);
   const int group = lang::options_index(s);
 
-  // By the parameter's name; "" where nothing is said of it.
+  // The value by the parameter's name; "" if nothing is said of it.
   const auto value = [&](const std::string& name) -> std::string {
     if (name == api.options) {
       return options(s, static_cast<std::size_t>(group), words);

@@ -42,12 +42,12 @@ std::optional<bool> told(const Operator& op, const Overload& o,
   return words->find(variant) != std::string_view::npos;
 }
 
-// In-place forms are functions too where little else is given: relu_(t), but
-// not add_(t, u).
+// In-place forms are functions too if they take little else: relu_(t), but not
+// add_(t, u).
 bool has_function(const Operator& op, const Overload& o) {
   if (&o == &op.base) {
-    // Formulas call every functional operator as a function. With `variants:
-    // []` what C++ has under that name already is meant.
+    // Formulas call every functional operator as a function. An operator with
+    // `variants: []` means the C++ function that has that name already.
     return op.entry->function_variant ||
            (op.entry->method_variant && op.is_functional());
   }
@@ -65,7 +65,7 @@ bool has_method(const Operator& op, const Overload& o) {
   return told(op, o, "method").value_or(op.entry->method_variant);
 }
 
-// "call(…)", with what the options ask for beyond the kernel.
+// "call(…)", in with_options() for the options that go beyond the kernel.
 std::string call_text(const Overload& o, const ApiSignature& api) {
   std::string call =
       fmt::format("ops::{}::call({})", o.id, join(api.call, ", "));

@@ -21,7 +21,7 @@ std::string fused_id(const Operator& op, const DerivativePlan& plan,
                      op.base.schema.arguments()[argument].name.view());
 }
 
-// What a formula finds in its scope, by the names that C++ has for it.
+// The C++ names in a formula's scope.
 std::set<std::string> names_in_scope(const Operator& op,
                                      const DerivativePlan& plan) {
   std::set<std::string> out = {"grad", "grads"};
@@ -229,7 +229,7 @@ class NodeEmitter {
   }
 
   // The saved arguments that the program uses as numbers and that may be truth
-  // values: what has a gradient is not.
+  // values. An argument with a gradient is no truth value.
   std::set<std::string> used_as_numbers(const GradFormula& f) const {
     std::set<std::string> out;
     if (!f.fused || !mentions(f.names, "grad")) return out;

@@ -10,21 +10,21 @@
 namespace sy::codegen {
 
 // Writes a program as constants named after `prefix` and gives the name of the
-// ElementProgram. `indices`: of the call's scalars, one for each of the
-// program's; empty if they are the same.
+// ElementProgram. `indices`: the indices of the call's scalars, one for each of
+// the program's; empty if they are the same.
 std::string emit_program(Writer& w, const std::string& prefix,
                          const lang::Program& program,
                          const std::vector<std::string>& indices,
                          const CompiledPrograms& compiled);
-// The steps alone: of arrays named after `prefix`, and the fields of a
-// program::Program, a line each.
+// The steps alone: writes arrays named after `prefix`, and gives the fields of
+// a program::Program, a line each.
 std::string emit_steps(Writer& w, const std::string& prefix,
                        const lang::Program& program,
                        const CompiledPrograms& compiled);
 
 // "Uniform::of(0.5)"
 std::string uniform_text(Writer& w, const lang::Uniform& u);
-// What it names of namespace lang, as `using` declarations.
+// The names of namespace lang that programs use, as `using` declarations.
 void emit_program_names(Writer& w);
 
 // A PointwiseOp of that name, in the namespace that is open.

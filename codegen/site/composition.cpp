@@ -63,7 +63,7 @@ class Composition {
     return boxes_.size() - 1;
   }
 
-  // To the next box.
+  // Adds an edge to the next box.
   void edge(std::size_t from, bool dashed) {
     const bool known =
         std::any_of(edges_.begin(), edges_.end(), [&](const Graph::Edge& e) {
@@ -78,7 +78,7 @@ class Composition {
     }
   }
 
-  // What a value is made from; nothing of a number.
+  // The boxes that a value is made from; none for a number.
   Sources visit(const Plan& p) {
     if (!p) return {};
     switch (p->kind) {
@@ -148,7 +148,7 @@ class Composition {
                 from)};
   }
 
-  // With what is long left out.
+  // The words with long ones left out.
   static std::string shortened(std::vector<std::string> words) {
     for (std::string& w : words) {
       if (w.size() > 9) w = "\u2026";
@@ -216,7 +216,7 @@ class Composition {
     }
   }
 
-  // Of the page, from another operator's.
+  // The address of the page, from another operator's.
   std::string address(const FunctionSchema& s) const {
     const auto* found = model_.named(s.name().name);
     if (found == nullptr) return "";

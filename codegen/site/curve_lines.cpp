@@ -28,7 +28,7 @@ std::vector<double> finite_sorted(const std::vector<Curve>& curves,
   return out;
 }
 
-// Where `v` is a place of the line from `a` to `b`.
+// The point at height `v` on the line from `a` to `b`.
 Point at_height(Point a, Point b, double v) {
   const double t = (v - a.y) / (b.y - a.y);
   return {a.x + t * (b.x - a.x), v};

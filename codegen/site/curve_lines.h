@@ -5,7 +5,7 @@
 #include "codegen/site/facts.h"
 #include "codegen/site/svg.h"
 
-// Private to curves_svg: from samples to what is drawn.
+// Private to curves_svg: turns samples into lines.
 
 namespace sy::codegen::site {
 

@@ -81,7 +81,7 @@ class Picture {
   }
 
  private:
-  // From the first colour of the page to the second.
+  // Colour k of n, between the first colour of the page and the second.
   static std::string colour(std::size_t k, std::size_t n) {
     if (k == 0 || n < 2) return std::string(ink::kAccent);
     if (k + 1 == n) return std::string(ink::kAccent2);

@@ -66,7 +66,7 @@ std::string_view kind_of(const Json& v) {
   }
 }
 
-// A value and where it stands: "operators.softplus.curves.lines[0].x".
+// A value and its place: "operators.softplus.curves.lines[0].x".
 class Value {
  public:
   Value(const Json& json, std::string path, const InternedString& file,
@@ -160,7 +160,7 @@ class Value {
     auto next = to.begin();
     items([&](const Value& v) { v.read(**next++); }, to.size());
   }
-  // Of the first item of a row that was read.
+  // Checks the first item of a row that was read.
   void check_way(const std::string& way) const {
     if (way.empty() ||
         std::find(std::begin(kWays), std::end(kWays), way) != std::end(kWays)) {
@@ -170,7 +170,7 @@ class Value {
                        "{}[0]: expected native, composed or cpu, got '{}'",
                        path_, way);
   }
-  // Points that belong together.
+  // Checks the lengths of lists of points that belong together.
   void check_lengths(const Curve& c) const {
     if (c.x.size() == c.y.size() &&
         (c.dy.empty() || c.dy.size() == c.x.size())) {

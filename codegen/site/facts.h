@@ -10,7 +10,7 @@
 
 namespace sy::codegen::site {
 
-// What running the operators tells, as `sy facts` prints it: JSON,
+// The facts from running the operators, as `sy facts` prints them: JSON,
 //   {"version": 1, "devices": ["cpu"],
 //    "operators": {"softplus": {
 //      "example": {"lines": ["sy::Tensor self = sy::tensor(…);"],
@@ -27,7 +27,7 @@ namespace sy::codegen::site {
 struct Example {
   std::vector<std::string> lines;  // C++ that makes the arguments
   std::string call;                // C++
-  std::string output;              // what printing the result prints
+  std::string output;              // the printed result
 };
 struct ExpectedError {
   std::string call, type, text;
@@ -43,13 +43,13 @@ struct Dispatch {
 struct OperatorFacts {
   Example example;
   std::vector<ExpectedError> errors;
-  std::string axis;  // the argument that x is
+  std::string axis;  // the argument on the x axis
   std::vector<Curve> curves;
-  // By device: ways ("native", "composed", "cpu") and their dtypes.
+  // The ways ("native", "composed", "cpu") and their dtypes, by device.
   std::map<std::string, std::vector<std::pair<std::string, std::string>>>
       dtypes;
   std::vector<Dispatch> dispatch;
-  // By overload, "scatter.src".
+  // The flow of each overload, "scatter.src".
   std::map<std::string, Flow, std::less<>> flows;
 };
 // A figure of `./sy bench --peer`.

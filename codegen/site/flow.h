@@ -13,26 +13,27 @@ struct Operator;
 
 namespace sy::codegen::site {
 
-// Which elements of a small input an operator's result is made of: what
-// flow_svg draws.
+// The elements of a small input that an operator's result is made of. flow_svg
+// draws them.
 struct Flow {
   struct Grid {
     std::string name;  // "self"
     std::vector<std::int64_t> sizes;
-    // What stands in the cells, row by row; none of the cells has text if
-    // there are fewer.
+    // The texts of the cells, row by row; none of the cells has text if there
+    // are fewer.
     std::vector<std::string> texts;
     std::string note;  // in small letters
-    // Sizes as the name has them behind it, where they are others: "[3]" of
-    // cells that stand as [3, 1].
+    // The sizes that stand behind the name, if they are others: "[3]" for cells
+    // that stand as [3, 1].
     std::string shape = {};
-    // Says where others go and does not go anywhere itself: an index.
+    // Whether it says where others go and does not go anywhere itself: an
+    // index.
     bool is_plain = false;
   };
   std::vector<Grid> inputs;
   std::vector<Grid> outputs;
-  // Of each cell of the outputs, which are counted through all of them, the
-  // cells of the inputs, likewise.
+  // The cells of the inputs for each cell of the outputs. Cells are counted
+  // through all inputs, and through all outputs.
   std::vector<std::vector<int>> from;
   // Cells are only moved: those of an output are those of an input.
   bool moves = false;
@@ -41,12 +42,12 @@ struct Flow {
   std::string call;  // "transpose(self, 0, 1)"
 };
 
-// From `view:`, `reduce:`, `scan:`, or a composite that calls views alone;
-// of `pointwise:` where the example's tensors broadcast. Nothing where the
+// The flow of `view:`, `reduce:`, `scan:`, or a composite that calls views
+// alone; of `pointwise:` if the example's tensors broadcast. Nothing if the
 // operator does not say what goes where, or nothing moves.
 std::optional<Flow> flow_of(const Model& model, const Operator& op);
 
-// As `sy facts` finds it by changing one element at a time,
+// Reads a flow that `sy facts` finds by changing one element at a time,
 //   {"call": "gather(self, dim=1, index)", "moves": true,
 //    "inputs": [{"name": "self", "sizes": [2, 3], "texts": ["0", …]},
 //               {"name": "index", "sizes": [2, 2], "plain": true, …}],

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kBlockGap = 12;
 
-// Of a cell counted through several grids.
+// The position of a cell that is counted through several grids.
 struct Position {
   std::size_t grid = 0;
   std::int64_t cell = 0;

@@ -6,7 +6,7 @@
 #include "codegen/site/flow.h"
 #include "codegen/site/svg.h"
 
-// Private to flow_picture: where cells stand and what colour they have.
+// Private to flow_picture: the places and colours of cells.
 
 namespace sy::codegen::site {
 
@@ -38,7 +38,7 @@ struct Block {
 // The fewest rectangles that rows of neighbouring cells make.
 std::vector<Block> blocks_of(std::vector<Point> cells, const CellSize& size);
 
-// How a cell is painted: a colour of the page and how much of it.
+// The paint of a cell: a colour of the page and its strength.
 struct Paint {
   int colour = -1;   // of four; -1: plain
   int strength = 0;  // in percent
@@ -48,7 +48,7 @@ struct Paints {
   std::vector<Paint> inputs, outputs;
   int shown = -1;  // the output's cell that arrows go to; -1: to every one
 };
-// `shown` shows best what happens, if one cell only is to show it.
+// `shown` is the cell that shows the operation best, if only one is to show it.
 Paints paints_of(const Flow& flow, int shown);
 
 }  // namespace sy::codegen::site

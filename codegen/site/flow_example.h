@@ -14,11 +14,12 @@
 namespace sy::codegen::site {
 
 // The arguments of the operator's example: tensors as sizes, contiguous, the
-// others as values. Lists of tensors and what only kernels read are left out.
+// others as values. Lists of tensors and arguments that only kernels read are
+// left out.
 struct FlowExample {
   lang::IndexValues values;
   std::vector<std::string> tensors;  // names, in order
-  // As the call writes it: "2", "[0, 1]"; none of a default.
+  // The values as the call writes them: "2", "[0, 1]"; none for a default.
   std::map<std::string, std::string> texts;
 };
 std::optional<FlowExample> example_of(const Operator& op);

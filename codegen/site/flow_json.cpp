@@ -42,7 +42,7 @@ bool truth(const Json& object, const char* key, const std::string& where) {
   return it->get<bool>();
 }
 
-// Of a list of numbers in [0, below).
+// Reads a list of numbers in [0, below).
 std::vector<std::int64_t> numbers(const Json& v, std::int64_t below,
                                   const std::string& where) {
   std::vector<std::int64_t> out;

@@ -21,7 +21,7 @@ std::vector<GridPlan> plans(const std::vector<Flow::Grid>& grids,
   return out;
 }
 
-// With its name above and its note below.
+// The width with the name above and the note below.
 double whole_width(const GridPlan& p) {
   return std::max({p.width, text_width(FlowLayout::name_of(*p.grid), 12.5),
                    text_width(p.grid->note, 11)});
@@ -48,7 +48,7 @@ double column(std::vector<GridPlan>& plans, double* tall) {
   return width;
 }
 
-// Where the cells' middle is.
+// The y of the cells' middle.
 double middle(const std::vector<GridPlan>& plans) {
   return (plans.front().at.y + plans.back().at.y + plans.back().height) / 2;
 }

@@ -13,14 +13,14 @@ class FlowLayout {
  public:
   explicit FlowLayout(const Flow& flow) : flow_(flow) {}
 
-  // Chooses the cells' size and where the grids stand. False if there is no
-  // room.
+  // Chooses the cells' size and the grids' places. False if there is no room.
   bool fit();
-  // With the sizes: "self [2, 3]".
+  // The name with the sizes: "self [2, 3]".
   static std::string name_of(const Flow::Grid& g);
-  // Arrows leave no room below the inputs.
+  // Whether the note stands with the name: arrows leave no room below the
+  // inputs.
   bool name_has_note(const GridPlan& p) const;
-  // Notes that are short stand with the name.
+  // Whether the note stands beside the name: short ones do.
   static bool beside(const GridPlan& p);
   // The cell of an output whose arrows cross the fewest cells and have come
   // some way.

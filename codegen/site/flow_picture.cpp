@@ -51,7 +51,7 @@ class Picture {
         flow_.moves ? "become those of" : "go into", flow_.outputs[0].name);
   }
 
-  // In letters that are all so wide.
+  // The call, cut to the letters that fit: all letters have the same width.
   std::string call() const {
     constexpr std::size_t kLetters = 62;
     std::string out = flow_.call;
@@ -150,7 +150,8 @@ class Picture {
     }
   }
 
-  // From the side of a block that looks to the outputs, to a cell's side.
+  // An arrow from the side of a block that looks to the outputs, to a cell's
+  // side.
   void arrow(Svg& svg, const Block& from, Point cell) const {
     Point a, b, c, d;
     if (layout_.downwards) {
@@ -180,7 +181,7 @@ class Picture {
     return blocks_of(std::move(cells), layout_.in);
   }
 
-  // One block around all, where there are many.
+  // One block around all blocks, if there are many.
   static Block around(const std::vector<Block>& blocks) {
     Block out = blocks[0];
     double right = 0, bottom = 0;

@@ -94,7 +94,7 @@ class Viewer {
       if (p.children[k]) {
         arguments[std::string(a.name.view())] = run(p.children[k], values);
       } else if (a.default_value) {
-        // Only what stands for itself.
+        // Only defaults that stand for themselves.
         const DefaultValue& d = a.default_value;
         if (d.is_none()) continue;
         if (a.type == TypeKind::kInt || a.type == TypeKind::kSymInt) {
@@ -168,7 +168,7 @@ class Viewer {
   const Model& model_;
 };
 
-// Where each element of `t` lies, row by row.
+// The place of each element of `t`, row by row.
 std::vector<std::vector<int>> places(const TensorMeta& t) {
   std::vector<std::vector<int>> out;
   const std::int64_t n = count_of(t.sizes);
@@ -205,7 +205,7 @@ std::optional<Flow> try_flow(const Model& model, const Operator& op,
   } catch (const Unknown&) {
     return std::nullopt;
   } catch (const std::exception&) {
-    // Sizes that the example does not have.
+    // The view needs sizes that the example does not have.
     return std::nullopt;
   }
   const std::int64_t n = count_of(base.sizes);

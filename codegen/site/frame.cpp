@@ -49,7 +49,7 @@ std::string id_of(std::string_view html) {
   return out;
 }
 
-// Whether what follows is part of a link: the heading of a card.
+// Whether the text after `before` is part of a link: the heading of a card.
 bool inside_link(std::string_view before) {
   const std::size_t open = before.rfind("<a ");
   return open != before.npos && before.find("</a>", open) == before.npos;

@@ -19,16 +19,16 @@ struct NavFamily {
   std::vector<NavLink> operators;
 };
 
-// What all pages have in common.
+// The parts that all pages have in common.
 struct Navigation {
   std::string name;  // of the site
   std::vector<NavSection> guides;
   std::vector<NavFamily> families;
 };
 
-// What goes with one page; any of it may be empty.
+// The parts of the frame of one page; any of them may be empty.
 struct Around {
-  std::string source;  // the file that it was made of
+  std::string source;  // the file that the page was made of
   NavLink before, after;
 };
 

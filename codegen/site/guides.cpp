@@ -248,7 +248,7 @@ class Pages {
         [&](std::string_view code) -> std::string {
           const std::string_view name = called(code);
           const std::string to = name.empty() ? "" : operator_page_(name);
-          // Once in a page is enough.
+          // A page links to a target once.
           if (to.empty() || !linked.insert(to).second) return {};
           return link(g.path, to);
         }};
@@ -266,7 +266,7 @@ class Pages {
     for (const char* scheme : {"https://", "http://", "mailto:"}) {
       if (l.href.starts_with(scheme)) return anchor(l.href);
     }
-    // What a browser may take for a scheme, such as `javascript:`.
+    // A browser may take this part for a scheme, such as `javascript:`.
     if (l.href.substr(0, l.href.find_first_of("/#?")).find(':') !=
         std::string::npos) {
       diagnostics_.error(

@@ -17,10 +17,10 @@ struct Guide {
   std::string path;    // in the site: "guides/readme.html"
   std::string title, sentence;
   std::string section;  // of the navigation
-  lang::Location at;    // where the list names it
+  lang::Location at;    // its place in the list
 };
 
-// From the start page to what most people look for.
+// A link from the start page to a page that most people look for.
 struct Door {
   std::string target;  // in the site: "guides/contributing.html#an-operator"
   std::string title, sentence;

@@ -89,7 +89,7 @@ constexpr std::string_view kPython[] = {
     "self",    "try",      "while", "with",   "yield"};
 constexpr std::string_view kExpression[] = {"and", "auto", "false", "if",
                                             "in",  "not",  "or",    "true"};
-// What a line of a shell may begin with though a command follows.
+// Words that may begin a line of a shell before a command.
 constexpr std::string_view kShell[] = {"do",     "done", "elif", "else",
                                        "export", "fi",   "for",  "if",
                                        "sudo",   "then", "while"};
@@ -137,7 +137,7 @@ class Painter {
     }
     return n;
   }
-  // From a quote to the same one, or to the end of the line.
+  // The length from a quote to the same one, or to the end of the line.
   std::size_t string_length(bool escapes = true) const {
     for (std::size_t n = 1; at_ + n < code_.size(); ++n) {
       if (escapes && here(n) == '\\') {
@@ -150,7 +150,7 @@ class Painter {
     }
     return rest().size();
   }
-  // Up to and with `end`, which may lack.
+  // The length up to and with `end`, which may be missing.
   std::size_t length_to(std::string_view end, std::size_t from) const {
     const std::size_t found = rest().find(end, from);
     return found == rest().npos ? rest().size() : found + end.size();
@@ -177,7 +177,7 @@ class Painter {
   std::string out_;
 };
 
-// What a name is by its looks: Tensor, kFloat, call(.
+// The kind of a name by its looks: Tensor, kFloat, call(.
 char kind_of_name(const Painter& p, std::string_view word) {
   const bool constant = word.size() > 1 && word[0] == 'k' &&
                         std::isupper(static_cast<unsigned char>(word[1]));
@@ -192,7 +192,7 @@ char kind_of_name(const Painter& p, std::string_view word) {
   return p.here(n) == '(' ? 'f' : '\0';
 }
 
-// What C++ and Python have alike: strings, numbers, names.
+// The parts that C++ and Python have alike: strings, numbers, names.
 template <class Words>
 void code(Painter& p, const Words& keywords) {
   if (p.here() == '"' || p.here() == '\'') {

@@ -53,7 +53,7 @@ class Layout {
         }
       }
     }
-    // What nothing comes before stands right before what it is for.
+    // A node without an edge to it stands right before the first it leads to.
     for (std::size_t v = 0; v < graph_.nodes.size(); ++v) {
       int first = 1 << 20;
       bool is_start = true;
@@ -96,7 +96,7 @@ class Layout {
     }
   }
 
-  // Orders each layer by where its neighbours stand, which has fewer lines
+  // Orders each layer by the places of its neighbours, so that fewer lines
   // cross.
   void sort(bool forwards) {
     std::vector<double> rank(places_.size());

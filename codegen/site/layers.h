@@ -20,13 +20,13 @@ struct Graph {
   struct Edge {
     std::size_t from = 0, to = 0;
     bool dashed = false;
-    // Made by lay_out(): where it goes along.
+    // Made by lay_out(): the points it goes along.
     std::vector<Point> points = {};
   };
   std::vector<Node> nodes;  // an edge goes to a node with a larger number
   std::vector<Edge> edges;
   double width = 0, height = 0;  // made by lay_out()
-  bool downwards = false;        // from top to bottom, where it is too wide
+  bool downwards = false;        // from top to bottom, if it is too wide
 };
 
 // Places nodes and edges; the graph's upper left corner is 0, 0.

@@ -88,7 +88,7 @@ class Reader {
       offset_ = static_cast<std::size_t>(part.data() - begin);
   }
 
-  // Of a part of the source, else of what was read last.
+  // The location of a part of the source, else of the part read last.
   lang::Location location(std::string_view part) {
     pass(part);
     const char* begin = source_.data();
@@ -245,7 +245,7 @@ class Reader {
     }
   }
 
-  // What is read, not shown, as far as search has a use for it.
+  // Adds the text that search has a use for, as it is read, not as it is shown.
   void words(std::string_view text) {
     (in_heading_ ? section().title : section().text) += text;
     if (in_link_) link_.text += text;

@@ -9,9 +9,9 @@
 
 namespace sy::codegen::site {
 
-// What a heading begins, up to the next one.
+// A heading and its text, up to the next heading.
 struct Section {
-  int level = 0;      // 1 of <h1>; 0 of what stands before the first heading
+  int level = 0;      // 1 of <h1>; 0 of the text before the first heading
   std::string id;     // as GitHub makes them: "adding-a-backend"
   std::string title;  // text
   std::string text;  // of its paragraphs, lists and tables, without code blocks
@@ -24,7 +24,7 @@ struct Document {
 
 struct Link {
   std::string href;
-  std::string html;  // what stands between the brackets
+  std::string html;  // between the brackets
   std::string text;  // the same as text
   lang::Location at;
 };
@@ -32,7 +32,7 @@ struct Link {
 struct MarkdownOptions {
   // The HTML in place of a link.
   std::function<std::string(const Link&)> link;
-  // Where a name in `code` leads, or "".
+  // The target of a name in `code`, or "".
   std::function<std::string(std::string_view code)> code_link;
 };
 

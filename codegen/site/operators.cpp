@@ -56,7 +56,7 @@ class OperatorPage {
       append(out_, "<p class=\"lead\">{}</p>\n", inline_html(name_.doc()));
     }
     append(out_, "<p class=\"where\">{}</p>\n", join(places(), " · "));
-    // What the family says of all its operators.
+    // The family's text about all its operators.
     const Family& family = context_.family(name_.first());
     const std::string more =
         first_sentence(head_comment(context_.model.text(family))).second;

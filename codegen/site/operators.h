@@ -18,10 +18,10 @@ std::string family_path(const Family& family);
 // Whether it is one of these families of the model.
 bool has_family(std::span<const Family> families, const Family& family);
 
-// Of these families of the model: a page for each operator, one for each family
-// (a paragraph and a table), and operators.html with all names by family.
-// Operators of other families are named and not linked. Each page is under 100
-// KB with its frame.
+// The pages of these families of the model: one for each operator, one for each
+// family (a paragraph and a table), and operators.html with all names by
+// family. Operators of other families are named and not linked. Each page is
+// under 100 KB with its frame.
 std::vector<Page> operator_pages(const Model& model,
                                  std::span<const Family> families,
                                  const Facts& facts);

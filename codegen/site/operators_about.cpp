@@ -12,11 +12,11 @@
 namespace sy::codegen::site {
 namespace {
 
-// In this order; others come behind.
+// The dtypes in the order of the tables; others come behind.
 constexpr std::string_view kDtypes[] = {
     "float64", "float32", "float16", "bfloat16", "int64",
     "int32",   "int16",   "int8",    "uint8",    "bool"};
-// What is not shown at once.
+// The number of links shown at once; the page hides the others.
 constexpr std::size_t kMost = 24;
 
 using Ways = std::map<std::string, std::string, std::less<>>;
@@ -47,7 +47,7 @@ std::string way_cell(const Ways& ways, std::string_view dtype) {
   return "<td title=\"not supported\">–</td>";
 }
 
-// What the marks of these devices mean.
+// The meanings of the marks of these devices.
 std::string legend(const std::map<std::string, Ways>& devices) {
   std::string out;
   for (const auto& m : kMarks) {
@@ -71,8 +71,8 @@ std::string head_cells(const std::vector<std::string>& dtypes) {
   return out;
 }
 
-// A sentence for those who want no table: what the first device takes, or what
-// it does not, if that is shorter.
+// A sentence for readers who want no table: the dtypes that the first device
+// takes, or those that it does not, if that is shorter.
 std::string dtypes_sentence(const std::string& device, const Ways& ways,
                             const std::vector<std::string>& dtypes) {
   std::vector<std::string> has, lacks;

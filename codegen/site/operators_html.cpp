@@ -12,7 +12,7 @@ using lang::NodeKind;
 
 constexpr std::size_t kColumns = 72;
 
-// What the expression's text has before that of its last child.
+// The expression's text before that of its last child.
 std::string before_last(const std::string& whole, const std::string& last) {
   return whole.substr(0, whole.size() - last.size());
 }
@@ -22,7 +22,7 @@ std::string trimmed(std::string text) {
   return text;
 }
 
-// Where the `else` branch is an `if` too, it goes on in the same line.
+// An `else` branch that is an `if` too goes on in the same line.
 std::string laid_out_if(const Expr& e, const std::string& whole,
                         std::size_t indent) {
   const std::string margin(indent, ' ');

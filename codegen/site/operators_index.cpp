@@ -13,8 +13,8 @@ namespace {
 
 using Group = std::vector<const NamedOperators*>;
 
-// Hides the names that the text of the input does not fit, and what is empty
-// then.
+// Hides the names that the text of the input does not fit, and groups that are
+// then empty.
 constexpr std::string_view kFilter = R"(<script>
 {
   const input = document.getElementById("filter");
@@ -45,7 +45,7 @@ constexpr std::string_view kFilter = R"(<script>
 </script>
 )";
 
-// Which forms there are beside the function.
+// The forms that exist beside the function.
 struct Forms {
   bool method = false, inplace = false, out = false;
 };

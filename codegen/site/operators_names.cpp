@@ -149,7 +149,7 @@ void Names::add_calls(const Operator& from,
   for (const std::string& name : names) {
     const auto found = overloads_.find(name);
     if (found == overloads_.end()) continue;
-    // Of several namespaces the first, as where formulas look them up.
+    // The first of several namespaces, as in the lookup of formulas.
     NamedOperators* const to = found->second[0];
     if (to == &caller) continue;
     if (in_gradient) {

@@ -9,8 +9,8 @@
 #include "codegen/model.h"
 #include "codegen/site/facts.h"
 
-// Private to the operator pages: which operators share a page, and how pages
-// belong together.
+// Private to the operator pages: groups of operators that share a page, and the
+// relations of pages.
 
 namespace sy::codegen::site {
 
@@ -42,14 +42,15 @@ class Names {
   Names(const Names&) = delete;
   Names& operator=(const Names&) = delete;
 
-  // Those with pages, by name.
+  // The names with pages, sorted by name.
   const std::vector<const NamedOperators*>& all() const { return sorted_; }
   const NamedOperators& of(const Operator& op) const { return *of_.at(&op); }
-  // Those with an operator in the family, in its order.
+  // The names with an operator in the family, in its order.
   std::vector<const NamedOperators*> of(const Family& family) const;
-  // What running this operator told; null if nothing is known.
+  // The facts from running this operator; null if nothing is known.
   const OperatorFacts* facts(const Operator& op) const;
-  // What running one of several overloads told, nobody knows which; or null.
+  // The facts from running one of several overloads, nobody knows which; or
+  // null.
   const OperatorFacts* shared_facts(const NamedOperators& name) const;
 
  private:
@@ -68,7 +69,7 @@ class Names {
   std::map<std::string, NamedOperators> names_;  // by path, else by name
   std::vector<const NamedOperators*> sorted_;
   std::map<const Operator*, NamedOperators*> of_;
-  // By overload name: "add.Tensor".
+  // The names by overload name: "add.Tensor".
   std::map<std::string, std::vector<NamedOperators*>, std::less<>> overloads_;
 };
 

@@ -36,7 +36,8 @@ std::string rows(const std::string& html) {
   return "<table class=\"args\"><tbody>\n" + html + "</tbody></table>\n";
 }
 
-// Short ones within the line, others laid out on lines of their own.
+// A formula as HTML: a short one within the line, others laid out on lines of
+// their own.
 std::string formula_html(const lang::Expr& e) {
   const std::string text = laid_out(e);
   if (text.size() <= 60) return code_html(text);
@@ -51,7 +52,7 @@ std::string list_html(const std::vector<std::string>& items) {
   return out.empty() ? "" : "<ul>\n" + out + "</ul>\n";
 }
 
-// As comments behind the call that throws it.
+// The call and, behind it, the error that it throws, as comments.
 std::string error_code(const ExpectedError& e) {
   std::string call = e.call;
   if (!call.ends_with(';')) call += ';';
@@ -206,7 +207,8 @@ std::string OperatorParts::result() const {
   const FunctionSchema& s = op_.base.schema;
   std::string out =
       row("Returns", s.is_functional() ? inline_html(result_words(s)) : "");
-  // Of a composite they are those of its expression, which tells nothing.
+  // The sizes and dtype of a composite are those of its expression, which tells
+  // nothing.
   if (op_.kind() != OperatorKind::kComposite) {
     out += row("Sizes", inline_html(sizes_words(op_)));
     out += row("Dtype", inline_html(promotion_text(op_)));
@@ -224,7 +226,8 @@ std::string OperatorParts::errors() const {
 
 namespace {
 
-// What a call does whose arguments require a gradient that nobody can give.
+// The behaviour of a call whose arguments require a gradient that nobody can
+// give.
 const char* without_gradient(const Operator& op) {
   if (!op.entry->derivative.empty()) return "A gradient stops here.";
   return is_composite(op) ? "" : "Backward through it throws.";
@@ -319,8 +322,8 @@ std::string OperatorParts::forms() const {
          table + "</tbody></table>\n";
 }
 
-// Where a hand-written kernel is, as schemas/README.md says: in the family's
-// file, or in one of those that it was split into.
+// The place of a hand-written kernel, as schemas/README.md says: the family's
+// file, or one of those that it was split into.
 std::string OperatorParts::kernel_file(const lang::DispatchItem& d) const {
   std::string folder;
   if (is_alias_key(d.key.str())) folder = "aten/composite";

@@ -7,12 +7,12 @@
 #include "codegen/site/facts.h"
 #include "codegen/site/operators_names.h"
 
-// Private to the operator pages: the sections of a page, as HTML; "" where
-// there is nothing to say.
+// Private to the operator pages: the sections of a page, as HTML; "" for a
+// section without facts.
 
 namespace sy::codegen::site {
 
-// What sections need; refers to what outlives them.
+// The data that sections need. It refers to objects that outlive them.
 struct PageContext {
   const Model& model;
   std::span<const Family> families;  // of the model, those with pages
@@ -22,7 +22,8 @@ struct PageContext {
   const Family& family(const Operator& op) const;
 };
 
-// Of one operator. Headings have `level`, their ids begin with `id`.
+// The parts of one operator's page. Headings have `level`, their ids begin with
+// `id`.
 class OperatorParts {
  public:
   OperatorParts(const PageContext& context, const Operator& op, int level,
@@ -42,7 +43,7 @@ class OperatorParts {
   std::string head(const std::string& id, std::string_view title) const;
   std::string kernel_file(const lang::DispatchItem& d) const;
   std::string kernels() const;
-  // What goes where, as the schema says or else as running it tells.
+  // The flow of elements, as the schema says or else as running it tells.
   std::string flow() const;
 
   const PageContext& context_;
@@ -57,7 +58,7 @@ std::string example_html(const OperatorFacts* facts);
 std::string curves_html(const std::string& name, const OperatorFacts* facts);
 std::string error_calls_html(const OperatorFacts* facts);
 
-// Of a whole name; headings are <h2>.
+// The parts of a whole name's page; headings are <h2>.
 std::string dtypes_html(const PageContext& context, const OperatorFacts* facts);
 std::string dispatch_html(const OperatorFacts* facts);
 std::string timings_html(const NamedOperators& name);

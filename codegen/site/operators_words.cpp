@@ -41,7 +41,7 @@ std::string_view base_words(TypeKind kind) {
   }
 }
 
-// Of names that mean the same in every operator.
+// The words of an argument whose name means the same in every operator.
 std::string_view common_words(const Argument& a) {
   struct Common {
     std::string_view name;
@@ -218,7 +218,7 @@ std::string entry_lines(std::string_view text, const Operator& op) {
     ++begin;
   }
   std::size_t end = begin;
-  // Up to a line that is empty or begins another item.
+  // The entry ends before a line that is empty or begins another item.
   do {
     end = text.find('\n', end);
     if (end == text.npos) return std::string(text.substr(begin));

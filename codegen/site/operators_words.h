@@ -11,16 +11,16 @@
 
 namespace sy::codegen::site {
 
-// "pointwise", "composite", "kernel"; what a page calls it.
+// "pointwise", "composite", "kernel": the name of the kind on a page.
 std::string_view kind_name(const Operator& op);
-// What that means, one sentence.
+// The meaning of such a name, one sentence.
 std::string_view kind_meaning(std::string_view kind);
 
 // "2 ints, or one for all"
 std::string type_words(Type type);
 // The default as C++ or as a word: "none", "1e-05"; "" if there is none.
 std::string default_words(const Argument& a);
-// What is known of an argument: sentences with `code`, or nothing.
+// The facts about an argument: sentences with `code`, or nothing.
 std::vector<std::string> argument_words(const Operator& op, const Argument& a);
 // "2 tensors: `values`, `indices`"
 std::string result_words(const FunctionSchema& schema);

@@ -5,7 +5,7 @@
 namespace sy::codegen::site {
 
 std::string link(const std::string& from, const std::string& to) {
-  // Folders that both are in.
+  // The length of the folders that both are in.
   std::size_t same = 0;
   for (std::size_t i = 0; i < std::min(from.size(), to.size()); ++i) {
     if (from[i] != to[i]) break;

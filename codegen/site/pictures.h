@@ -16,13 +16,13 @@ namespace sy::codegen::site {
 // A curve or a family of curves, solid, and their derivatives, dashed.
 std::string curves_svg(const std::string& name, const OperatorFacts& facts);
 
-// What goes where, from the operator's index expression, its reduce, its scan,
-// or its view: a small input, a small output, and arrows.
+// The flow of elements from a small input to a small output, with arrows, from
+// the operator's index expression, its reduce, its scan, or its view.
 std::string flow_svg(const Model& model, const Operator& op);
 
-// What a composite is made of, as a graph of its calls. They are links, for a
-// page beside those of the operators, where one of `families` has what is
-// called.
+// The parts of a composite, as a graph of its calls. A call is a link, for a
+// page beside those of the operators, if one of `families` has the called
+// operator.
 std::string composition_svg(const Model& model, const Operator& op,
                             std::span<const Family> families);
 

@@ -12,8 +12,8 @@ namespace sy::codegen::site {
 // assets/search.js, which site.js loads when somebody begins to search: a call
 //   site_data({"operators": [[name, path, family, sentence, more names]],
 //              "guides": [[heading, path, guide, words]]});
-// `guide` is the title of the guide that has the heading; of its own title, the
-// sentence about it. `words` stand below the heading, each once.
+// `guide` is the title of the guide that has the heading; for its own title, it
+// is the sentence about the guide. `words` stand below the heading, each once.
 std::string search_data(std::span<const Family> families,
                         std::span<const GuidePage> guides);
 

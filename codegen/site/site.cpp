@@ -23,7 +23,7 @@ std::string full_name(const Family& f, const Operator& op) {
                      op.base.schema.name().name.view());
 }
 
-// By "cumsum" and "mine::bump".
+// The page of each operator, by its name, "cumsum" and "mine::bump".
 std::map<std::string, std::string, std::less<>> operator_pages_by_name(
     std::span<const Family> families) {
   std::map<std::string, std::string, std::less<>> out;
@@ -53,7 +53,7 @@ Navigation navigation(const std::string& title,
         family.operators.push_back({path, full_name(f, op)});
       }
     }
-    // What others are made of comes last.
+    // Operators that others are made of come last.
     std::stable_partition(
         family.operators.begin(), family.operators.end(),
         [](const NavLink& l) { return !l.title.starts_with('_'); });

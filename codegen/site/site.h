@@ -18,8 +18,8 @@ struct SiteOptions {
   std::vector<std::string> with;  // see schemas_with()
   std::string title;              // of the site; that of the guides
   std::string guides;             // a folder, see guides.h
-  std::string facts;              // what `sy facts` wrote
-  std::string timings;            // what `./sy bench --peer --json` wrote
+  std::string facts;              // file from `sy facts`
+  std::string timings;            // file from `./sy bench --peer --json`
 };
 
 // A site that needs no network and no server: the start page, guides, a page
@@ -30,7 +30,8 @@ std::vector<OutputFile> make_site(const std::string& title, const Model& model,
                                   const GuideList& guides, const Facts& facts,
                                   lang::Diagnostics& diagnostics);
 
-// `sygen site`: of the families that `with` adds to the library's, else of all.
+// `sygen site`: writes the site of the families that `with` adds to the
+// library's, else of all.
 int write_site(const SiteOptions& options, std::ostream& out,
                std::ostream& err);
 

@@ -17,7 +17,7 @@ struct Figures {
   std::size_t operators = 0, overloads = 0, families = 0, derivatives = 0;
 };
 
-// A formula of its own, not that of what it calls.
+// Whether it has a formula of its own, not that of the operators it calls.
 bool has_derivative(const Operator& op) {
   const auto& all = op.entry->derivative;
   return std::any_of(all.begin(), all.end(), [](const auto& d) {

@@ -9,8 +9,9 @@
 
 namespace sy::codegen::site {
 
-// index.html: what it is, a search field, a first program, doors to what most
-// people look for, figures of the families. Without guides: search, families.
+// index.html: what it is, a search field, a first program, doors to pages that
+// most people look for, figures of the families. Without guides: search,
+// families.
 Page start_page(const std::string& name, std::span<const Family> families,
                 const GuideList& guides);
 

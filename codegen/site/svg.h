@@ -6,7 +6,7 @@
 
 namespace sy::codegen::site {
 
-// Colours of the page, each with one for where there is no page.
+// Colours of the page, each with one for pictures without a page.
 namespace ink {
 inline constexpr std::string_view kFg = "var(--fg,#222)";
 inline constexpr std::string_view kFaint = "var(--faint,#777)";
@@ -23,7 +23,7 @@ inline constexpr std::string_view kWarn = "var(--warn,#a16207)";
 // of them.
 inline constexpr double kPictureWidth = 480;
 
-// At most two decimals, no zero that says nothing: "12.35", "-.5".
+// The number with at most two decimals and no redundant zero: "12.35", "-.5".
 std::string coordinate(double v);
 // About how wide a text is in the page's font.
 double text_width(std::string_view text, double size);
@@ -45,7 +45,7 @@ class Svg {
   Svg(double height, std::string_view kind, std::string_view title);
 
   void open(std::string_view attributes);
-  // As open(): what follows is a link.
+  // As open(): the elements that follow are a link.
   void link(std::string_view address);
   void close();
   void line(Point from, Point to, std::string_view attributes = "");

@@ -120,7 +120,7 @@ void add_site(CLI::App& app, int& status) {
   });
 }
 
-// What completion asks for.
+// The hidden command that completion scripts run.
 void add_operator_names(CLI::App& app) {
   app.add_subcommand("operator-names")->group("")->callback([] {
     lang::Diagnostics ignored;

@@ -139,7 +139,8 @@ class Bash {
     line("      ;;");
   }
 
-  // What may follow an option; files, as `complete -o default` has it.
+  // The words that may follow an option: its choices, else files, which
+  // `complete -o default` completes.
   void add_values(const Command& c) {
     std::string cases;
     Words files;

@@ -41,7 +41,7 @@ std::string shown(const lang::Formula& f) {
   return f.expr ? lang::to_string(f.expr) : "";
 }
 
-// Of an element, where folding changes no dtype.
+// The text of an element's formula, folded: folding changes no dtype there.
 std::string folded(const lang::Formula& f) {
   return f.expr ? lang::to_string(lang::fold(f.expr)) : "";
 }
@@ -59,7 +59,7 @@ std::string shown(const std::vector<lang::Formula>& list) {
   return listed(list, [](const lang::Formula& f) { return shown(f); });
 }
 
-// What an entry requires; `a and b` is both.
+// The conditions that an entry requires; `a and b` is both.
 std::vector<std::string> required(const lang::OperatorEntry& e) {
   std::vector<std::string> out;
   const auto add = [&out](const auto& self, const lang::Expr& x) -> void {
@@ -95,8 +95,8 @@ std::string body_text(const lang::OperatorEntry& e) {
 
 std::string number(double v) { return fmt::format("{:.6g}", v); }
 
-// Runs two expressions on some numbers; where they part, or nothing. Not even
-// an answer if they cannot be compared.
+// Runs two expressions on some numbers. The difference tells where they part;
+// it is empty if they do not. run() is false if they cannot be compared.
 class PointTest {
  public:
   static constexpr int kPoints = 200;
@@ -397,7 +397,8 @@ class Comparer {
   }
 
   void derivatives(const lang::OperatorEntry& x, const lang::OperatorEntry& y) {
-    // Those of the operators called take their place.
+    // The derivatives of the operators that a composite calls take the place of
+    // its own.
     const bool composite = y.kind == OperatorKind::kComposite;
     for (const Argument& a : x.schema.arguments()) {
       const std::string name(a.name.view());
@@ -474,7 +475,8 @@ int diff_schemas(const std::string& before, const std::string& after, bool json,
       good = false;
       continue;
     }
-    // What concerns the form of each file; names may be those of another tree.
+    // Only errors in the form of each file count; names may be those of another
+    // tree.
     lang::Diagnostics form, other;
     for (const std::string& file : files) {
       if (!is_tags(file)) lang::read_schema_file(file, form);

@@ -6,7 +6,7 @@
 
 #include "codegen/model.h"
 
-// What a change of schemas means to who calls the operators.
+// The meaning of a change of schemas for callers of the operators.
 
 namespace sy::codegen {
 
@@ -19,8 +19,8 @@ struct Change {
   std::string before, after;  // places, "" where there is none
 };
 
-// By operator; what is equal, but for spelling, is no change. Values of two
-// different `pointwise:` expressions are compared at points.
+// The changes, by operator. Texts that differ only in spelling are no change.
+// Values of two different `pointwise:` expressions are compared at points.
 std::vector<Change> compare(const Model& before, const Model& after);
 
 // `sygen diff`: files or folders of files. 0: nothing incompatible, 1:

@@ -143,7 +143,7 @@ class Comparer {
     }
   }
 
-  // Behind the '=' of the printed argument.
+  // The text behind the '=' of the printed argument.
   static std::string text(const Argument& a) {
     const std::string all = to_string(a);
     const std::size_t at = all.find('=');

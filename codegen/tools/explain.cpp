@@ -20,7 +20,7 @@ std::string place(const Operator& op, const lang::Text& text) {
   return fmt::format("{}.yaml:{}", op.family, text.start().line);
 }
 
-// Of a namespace of its own: "mine::".
+// The prefix of a namespace of its own: "mine::".
 std::string prefix(const Operator& op) {
   return op.ns == "aten" ? "" : op.ns + "::";
 }
@@ -263,7 +263,8 @@ class Explainer {
     }
   }
 
-  // Of a library of its own, whose kernels in C++ are only in the library.
+  // The commands for a library of its own, whose kernels in C++ are only in the
+  // library.
   void commands() {
     const Family& family = *model_.find_family(op_.family);
     const bool has_kernels = std::any_of(

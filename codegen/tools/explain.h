@@ -8,13 +8,13 @@
 
 namespace sy::codegen {
 
-// What is made of an operator, and from which line of which file: its forms,
-// C++ names, contract, expression, element program, kernels by key, derivative,
-// tests and pages.
+// Lists the products of an operator, and the file and line that each comes
+// from: its forms, C++ names, contract, expression, element program, kernels by
+// key, derivative, tests and pages.
 std::string explain(const Model& model, const Operator& op);
 
-// `sygen explain`: of the overload "add.Tensor", or of every overload of "add";
-// of "mine::bump" in its namespace, else in any.
+// `sygen explain`: explains the overload "add.Tensor", or every overload of
+// "add"; "mine::bump" in its namespace, other names in any.
 int explain_operator(const std::string& name,
                      const std::vector<std::string>& files, std::ostream& out,
                      std::ostream& err);

@@ -27,8 +27,8 @@ std::string without_space(std::string_view s) {
 
 std::string spaces(std::size_t n) { return std::string(n, ' '); }
 
-// What a text means: quotes it is read by, and whether the language or
-// signatures are written in it.
+// The meaning of a text: the quotes that it is read by, and whether it is
+// written in the language or is a signature.
 enum class Meaning { kText, kExpression, kSignature };
 
 Meaning meaning_of(std::string_view key) {
@@ -248,7 +248,7 @@ class Formatter {
     const char open = source_.opening(node);
     const std::string text = spaced(node.str(), meaning);
     if (open == 0) return text;
-    // What has escapes stays as it is.
+    // A text with escapes stays as it is.
     const std::string slice = source_.slice(node);
     if (slice == open + node.str() + open) return open + text + open;
     return slice;

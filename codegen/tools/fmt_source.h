@@ -7,8 +7,8 @@
 
 #include "lang/yaml.h"
 
-// What the tree of a YAML file does not tell, for the formatter: how a value is
-// written, and where comments stand.
+// The facts that the tree of a YAML file lacks, for the formatter: how a value
+// is written, and where comments stand.
 
 namespace sy::codegen {
 

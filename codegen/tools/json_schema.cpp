@@ -57,7 +57,7 @@ std::string properties(std::span<const lang::SchemaKey> keys,
   return out;
 }
 
-// Within "definitions".
+// The schema of a map, for "definitions".
 std::string map_of(std::span<const lang::SchemaKey> keys,
                    std::string_view required = "") {
   return fmt::format(R"({{

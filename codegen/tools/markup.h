@@ -5,8 +5,8 @@
 
 namespace sy::codegen {
 
-// Text as XML and HTML show it: <, >, & and " spelt out, and what XML does not
-// allow left out.
+// Text as XML and HTML show it: <, >, & and " spelt out, and characters that
+// XML does not allow left out.
 inline std::string markup_text(std::string_view text) {
   std::string out;
   for (const char c : text) {

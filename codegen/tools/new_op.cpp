@@ -142,7 +142,7 @@ class Skeleton {
   std::string out_;
 };
 
-// Of a kind that the signature cannot have; "" if it can.
+// The reason that the signature cannot have the kind; "" if it can.
 std::string misfit(const FunctionSchema& s, const std::string& kind) {
   if ((kind == "pointwise" || kind == "reduce" || kind == "scan") &&
       !s.is_functional()) {

@@ -9,7 +9,7 @@ struct NewOpOptions {
   std::string signature;
   std::string kind;    // "" for the one that the signature suggests
   std::string family;  // the file to add it to; "" for the output
-  // Of kind dispatch: the backend that gets a kernel.
+  // For kind dispatch: the key of the backend that gets a kernel.
   std::string key = "CPU";
 };
 

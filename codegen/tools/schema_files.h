@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-// Where schemas lie.
+// The places of schema files.
 
 namespace sy::codegen {
 
@@ -24,8 +24,8 @@ std::string library_of(const std::string& file);
 // backends/NAME/backend.yaml beside it. Sorted.
 std::vector<std::string> backend_files(const std::string& folder);
 
-// Those of `with` that are not among `files`: what names may refer to. A file
-// takes the place of the one with the same name. A folder brings the
+// The files of `with` that are not among `files`: names may refer to them. A
+// file takes the place of the one with the same name. A folder brings the
 // descriptions of its backends.
 std::vector<std::string> known_files(const std::vector<std::string>& files,
                                      const std::vector<std::string>& with);
@@ -37,9 +37,9 @@ struct Schemas {
 
   std::vector<std::string> files() const;  // own ones first
 };
-// What the files and folders of `with` add to the library's: the library that
-// one of them is or lies in, else that of schemas/ here or of the installation.
-// Reports a path without schemas, and if there are none at all.
+// The schemas of the files and folders of `with`, added to the library's: the
+// library that one of them is or lies in, else that of schemas/ here or of the
+// installation. Reports a path without schemas, and if there are none at all.
 std::optional<Schemas> schemas_with(const std::vector<std::string>& with,
                                     std::ostream& err);
 

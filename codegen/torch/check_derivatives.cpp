@@ -173,8 +173,8 @@ class Checker {
     }
   }
 
-  // Words that stand by themselves are arguments, results or gradients. What a
-  // function is called, and what C++ a lambda holds, is not known here.
+  // Words that stand by themselves are arguments, results or gradients. This
+  // check skips names of functions, and formulas with a lambda.
   void words(const DerivativeFormula& f) {
     const std::string& text = f.text.str();
     if (text.find("[&]") != std::string::npos ||

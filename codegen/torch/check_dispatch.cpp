@@ -28,7 +28,7 @@ bool is_kernel_name(std::string_view s) {
   return false;
 }
 
-// What a kernel is called that no dispatch names.
+// The name of a kernel that no dispatch names.
 std::string default_kernel(const FunctionSchema& s) {
   std::string name(s.name().name.view());
   return s.is_out() ? name + "_out" : name;

@@ -38,7 +38,7 @@ class Checker : private FunctionErrors {
  private:
   std::string quoted() const { return fmt::format("'{}'", name_); }
 
-  // Of an argument in the text of the signature.
+  // The place of an argument in the text of the signature.
   Location place_of(const Argument& a) const {
     const std::string& text = f_.func.str();
     const std::string_view name = a.name.view();
@@ -89,7 +89,7 @@ class Checker : private FunctionErrors {
               "argument '{}' stands before 'self' and cannot be written",
               a.name);
       }
-      // Names that PyTorch has had from before the rule.
+      // Functions of PyTorch that are older than the rule.
       constexpr std::string_view kExcepted[] = {
           "_has_compatible_shallow_copy_type", "random_.from", "uniform_"};
       if (is_python_keyword(a.name.view()) &&

@@ -5,7 +5,7 @@
 #include "codegen/torch/world.h"
 #include "lang/format.h"
 
-// What the forms of one operator owe each other.
+// The rules that the forms of one operator must keep together.
 
 namespace sy::codegen::torch {
 namespace {
@@ -198,7 +198,7 @@ void check_view_copies(const World& world, Diagnostics& diagnostics) {
 }  // namespace
 
 void check_groups(const World& world, Diagnostics& diagnostics) {
-  // Where a form could not be read, the others are not asked for it.
+  // A group with a form that could not be read is not checked.
   std::set<std::string> broken;
   for (const NativeFunction& f : world.functions()) {
     if (f.broken) broken.insert(f.schema.name().functional_name());

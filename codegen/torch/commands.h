@@ -11,7 +11,7 @@ namespace sy::codegen::torch {
 
 struct PrintOptions {
   bool autogen = false;  // with the functions that PyTorch adds
-  bool uses = false;     // what each formula of a derivative keeps and reads
+  bool uses = false;     // the values that each formula keeps and reads
 };
 void print(std::span<const SourceFile> files, const PrintOptions& options,
            std::ostream& out, lang::Diagnostics& diagnostics);

@@ -39,8 +39,8 @@ std::optional<KeyLine> key_of(std::string_view line) {
 }
 
 // Looks at lines, not at the tree: a file with broken YAML has a kind too.
-// `keys` are those that `dispatch:` of our files may name. Without a described
-// backend among them it may be any.
+// `keys` are those that `dispatch:` of our files may name. If none is a
+// described backend, they may be those of any backend.
 std::optional<FileKind> kind_of(std::string_view text,
                                 std::span<const std::string_view> keys) {
   const bool described =
@@ -119,11 +119,11 @@ std::vector<SourceFile> read_sources(std::span<const std::string> paths,
   for (const std::string& path : paths) {
     files.push_back({path, lang::read_file(path, diagnostics), {}});
     if (!is_own_backend_file(files.back().text)) continue;
-    lang::Diagnostics later;  // told by who loads it
+    lang::Diagnostics later;  // the loader of the file reports these
     backends.push_back(read_backend(files.back().text, path, later));
   }
   const auto keys = dispatch_keys(backends);
-  std::vector<bool> open;  // of a kind that only the others can tell
+  std::vector<bool> open;  // only the other files can tell the kind
   bool torch = false;
   for (SourceFile& file : files) {
     const auto kind = kind_of(file.text, keys);

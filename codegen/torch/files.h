@@ -8,7 +8,7 @@
 
 #include "lang/diagnostics.h"
 
-// Which of the files of a run are PyTorch's, told by what stands in them.
+// The kinds of the files of a run, told by their text: PyTorch's or ours.
 
 namespace sy::codegen::torch {
 
@@ -28,8 +28,9 @@ struct SourceFile {
   bool is_torch() const { return kind != FileKind::kOwn; }
 };
 
-// Reads the files. A file of operators that could be of either is PyTorch's if
-// another of the run is, or by the name native_functions.yaml.
+// Reads the files. A file of operators that could be of either kind is
+// PyTorch's if another file of the run is, or by the name
+// native_functions.yaml.
 std::vector<SourceFile> read_sources(std::span<const std::string> paths,
                                      lang::Diagnostics& diagnostics);
 

@@ -51,7 +51,7 @@ std::string size_suffix(std::string_view after) {
   return out += index;
 }
 
-// What of a value is used where it stands; "" for all of it.
+// The part of a value that the formula uses at `w`; "" for all of it.
 std::string part_at(std::string_view formula, const Word& w) {
   const std::string_view after = formula.substr(w.offset + w.text.size());
   for (const Part& p : kMembers) {

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-// What a formula of derivatives.yaml uses. It is C++ and stays opaque: only
-// its words are looked at, as PyTorch's generator does.
+// The values that a formula of derivatives.yaml uses. It is C++ and stays
+// opaque: only its words are looked at, as in PyTorch's generator.
 
 namespace sy::codegen::torch {
 

@@ -9,7 +9,7 @@
 
 namespace sy::codegen::torch {
 
-// Reports what is wrong with one function. Both references outlive it.
+// Reports the errors of one function. Both references outlive it.
 class FunctionErrors {
  protected:
   FunctionErrors(const NativeFunction& f, lang::Diagnostics& diagnostics)
@@ -20,7 +20,7 @@ class FunctionErrors {
              fmt::format_string<const Args&...> format, const Args&... args) {
     diagnostics_.error(at, fmt::format(format, args...));
   }
-  // At a key of the function's entry.
+  // Reports an error at a key of the function's entry.
   template <class... Args>
   void error(std::string_view key, fmt::format_string<const Args&...> format,
              const Args&... args) {

@@ -78,7 +78,7 @@ OperatorName out_name(const OperatorName& name) {
                  overload.empty() ? "out" : overload + "_out");
 }
 
-// Out arguments for the tensors among the returns, and what is returned then.
+// Out arguments for the tensors among the returns, and the returns with them.
 void add_outs(const FunctionSchema& s, std::vector<Argument>& arguments,
               std::vector<Return>& returns) {
   AliasSet used;
@@ -120,7 +120,7 @@ bool has_tensor_return(const FunctionSchema& s) {
                      [](const Return& r) { return r.type.is_tensor_like(); });
 }
 
-// What the forms that are missing are made from.
+// The function that the missing forms are made from.
 const NativeFunction* base_of(const Group& g) {
   for (const Variant v : {Variant::kMutable, Variant::kInplace, Variant::kOut,
                           Variant::kFunctional}) {

@@ -69,7 +69,7 @@ std::string scalar(const std::string& text) {
   return out + "'";
 }
 
-// One line, whatever it was written on.
+// The text on one line.
 std::string flat(const std::string& text) {
   std::string out;
   for (const char c : text) out += c == '\n' ? ' ' : c;
@@ -240,7 +240,7 @@ class Importer {
     }
   }
 
-  // What the gradients are called in ours: `grads[i]` if there are several.
+  // The names of the gradients in ours: `grads[i]` if there are several.
   static std::vector<std::pair<std::string, std::string>> gradient_names(
       const Derivative& d) {
     std::vector<std::pair<std::string, std::string>> out;

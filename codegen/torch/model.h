@@ -10,8 +10,8 @@
 #include "lang/diagnostics.h"
 #include "lang/location.h"
 
-// What PyTorch's own files say: native_functions.yaml, tags.yaml. Plain data,
-// read as it is written; derivatives.h and backend.h have the other two.
+// The contents of PyTorch's own files: native_functions.yaml, tags.yaml. Plain
+// data, read as it is written; derivatives.h and backend.h have the other two.
 
 namespace sy::lang {
 struct YamlNode;
@@ -36,8 +36,8 @@ struct UfuncLoop {
   std::vector<Text> dtypes;
 };
 
-// `dim -> int dim, int size`: what the meta function gives the kernel in place
-// of an argument, or (without a name) besides the arguments.
+// `dim -> int dim, int size`: the values that the meta function gives the
+// kernel in place of an argument, or (without a name) besides the arguments.
 struct Precomputed {
   Text argument;
   std::vector<Argument> values;
@@ -67,14 +67,14 @@ struct NativeFunction {
   bool manual_kernel_registration = false;
   bool manual_cpp_binding = false;
   bool use_const_ref_for_mutable_tensors = false;
-  // Made from another function, named in its `autogen:`.
+  // The function is made from another function, named in its `autogen:`.
   bool generated = false;
   // Has errors that were reported; its name is right, the rest may be missing.
   bool broken = false;
-  // The signature is among what is wrong.
+  // The errors include the signature.
   bool signature_broken = false;
   Location at;
-  // Where each key that is written stands.
+  // The place of each key that is written.
   std::vector<std::pair<std::string, Location>> keys;
 
   std::string name() const { return to_string(schema.name()); }
@@ -86,7 +86,7 @@ struct NativeFunction {
   bool is_composite_implicit() const;
   // Gives out memory of an argument: by its annotations or its tag.
   bool is_view() const;
-  // Where `key:` stands, or the entry if it is not written.
+  // The place of `key:`, or of the entry if it is not written.
   Location place(std::string_view key) const;
 };
 
@@ -95,7 +95,7 @@ struct Tag {
   std::string description;
 };
 
-// How a function writes its results, and so which of a group it is.
+// The way that a function writes its results, and so its place in a group.
 enum class Variant : std::uint8_t {
   kFunctional,
   kInplace,

@@ -31,7 +31,7 @@ constexpr BinaryOp kOrder[] = {
 constexpr BinaryOp kSum[] = {{"+", Op::kAdd}, {"-", Op::kSub}};
 constexpr BinaryOp kProduct[] = {
     {"*", Op::kMul}, {"/", Op::kDiv}, {"%", Op::kMod}};
-// By precedence, the weakest first.
+// The operators by precedence, the weakest first.
 constexpr std::array<std::span<const BinaryOp>, 6> kBinary = {
     kOr, kAnd, kEqual, kOrder, kSum, kProduct};
 
@@ -176,7 +176,7 @@ class Translator {
     }
   }
 
-  // Without the marks of symbolic sizes.
+  // The name without the marks of symbolic sizes.
   static std::string plain(std::string name) {
     if (name.ends_with("_symint")) name.resize(name.size() - 7);
     if (name.starts_with("sym_")) name.erase(0, 4);

@@ -9,18 +9,18 @@
 
 namespace sy::codegen::torch {
 
-// Of an entry of native_functions.yaml.
+// The keys of an entry of native_functions.yaml.
 std::vector<std::string_view> native_keys();
 
 // Whether a backend could have that name: `XLA`, `QuantizedCPU`, `AutogradXPU`.
 bool is_dispatch_key(std::string_view key);
 // Whether it is the name of a backend by itself, which a tree of ours may have.
 bool is_backend_key(std::string_view key);
-// Those that native_functions.yaml may name.
+// The dispatch keys that native_functions.yaml may name.
 std::span<const std::string_view> native_dispatch_keys();
-// Those whose kernels may be structured.
+// Whether kernels of the key may be structured.
 bool is_structured_key(std::string_view key);
-// Of a `dispatch:` in derivatives.yaml; without "Default".
+// The keys of a `dispatch:` in derivatives.yaml; without "Default".
 std::span<const std::string_view> autograd_keys();
 
 std::span<const std::string_view> ufunc_keys();

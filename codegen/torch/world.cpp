@@ -51,7 +51,7 @@ World World::load(std::span<const SourceFile> files, Diagnostics& diagnostics) {
   for (const auto* list : {&w.functions_, &w.generated_}) {
     for (const NativeFunction& f : *list) w.by_name_.emplace_back(f.name(), &f);
   }
-  // Of two with one name the first that was written is found.
+  // find() gives the first written of two functions with one name.
   std::stable_sort(
       w.by_name_.begin(), w.by_name_.end(),
       [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -25,7 +25,7 @@ class World {
 
   std::span<const NativeFunction> functions() const { return functions_; }
   std::span<const Group> groups() const { return groups_; }
-  // What PyTorch adds to functions().
+  // The functions that PyTorch adds to functions().
   std::span<const NativeFunction> generated() const { return generated_; }
   std::span<const Derivative> derivatives() const { return derivatives_; }
   std::span<const Backend> backends() const { return backends_; }
@@ -34,7 +34,7 @@ class World {
   // Whether there is a file of functions at all.
   bool has_functions() const { return has_functions_; }
 
-  // Of that name, overload included; null if there is none.
+  // The function of that name, overload included; null if there is none.
   const NativeFunction* find(std::string_view name) const;
 
  private:
@@ -51,7 +51,7 @@ class World {
   std::vector<std::pair<std::string, const NativeFunction*>> by_name_;
 };
 
-// PyTorch's rules for what has the right form, all that are broken.
+// Reports every rule of PyTorch that files of the right form break.
 void check_world(const World& world, Diagnostics& diagnostics);
 
 // The parts of check_world.

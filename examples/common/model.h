@@ -18,7 +18,7 @@ class Uniform {
   explicit Uniform(uint64_t seed, sy::Device device = sy::kCPU)
       : state_(seed), device_(device) {}
 
-  // From -bound to bound.
+  // Numbers from -bound to bound.
   sy::Tensor tensor(sy::IntArrayRef sizes, double bound);
   // 0 to high - 1, int64.
   sy::Tensor integers(sy::IntArrayRef sizes, uint64_t high);
@@ -37,8 +37,8 @@ class Uniform {
 // The device of that name; the library of "lazy" or of "cuda" is loaded.
 sy::Device device_of(const char* name);
 
-// What a model gives in evaluation, without gradients. Afterwards it is in
-// training.
+// The result of a model in evaluation, without gradients. The model is in
+// training afterwards.
 sy::Tensor evaluate(const nn::AnyModule& model, const sy::Tensor& input);
 
 // A step of training: the weights follow the gradients of the mean loss of the
@@ -51,7 +51,7 @@ sy::Tensor train_step(const nn::AnyModule& model,
 // The mean of a number over all ranks; alone, the number itself.
 double mean_over_ranks(const sy::Tensor& number);
 
-// What a model does, for comparison with libtorch's.
+// The results of a model, for comparison with libtorch's.
 struct Trial {
   sy::Tensor before;  // scores
   sy::Tensor losses;  // of kSteps steps of training

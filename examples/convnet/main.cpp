@@ -37,7 +37,7 @@ void measure(sy::Device device) {
   print_times(model, images, labels);
 }
 
-// Of all ranks together: 1, 2, 3, 4, 6 … of them give the same losses.
+// The batch of all ranks together: 1, 2, 3, 4, 6 … ranks give the same losses.
 constexpr int64_t kBatch = 48;
 
 void teach(sy::Device device) {
@@ -51,7 +51,7 @@ void teach(sy::Device device) {
   dist::DistributedDataParallel ddp(model, {.sync_batch_norm = true});
   sy::optim::SGD sgd(model->parameters(),
                      sy::optim::SGDOptions(0.05).momentum(0.9));
-  // Alone, all samples in a random order; else this rank's.
+  // Gives all samples in a random order if alone, else this rank's.
   dist::DistributedSampler sampler(data.train.size(), {.drop_last = true});
   const int64_t rows = kBatch / dist::get_world_size();
   for (int epoch = 1; epoch <= 5; ++epoch) {

@@ -22,7 +22,7 @@ void print(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-// Where a loss lies between 1 and 1/1000, on a logarithmic scale.
+// The place of a loss between 1 and 1/1000, on a logarithmic scale.
 double loss_part(double loss) {
   return std::clamp(1 + std::log10(std::max(loss, 1e-9)) / 3, 0.0, 1.0);
 }

@@ -80,7 +80,7 @@ Dataset read_csv(const std::string& path) {
 std::vector<int64_t> permutation(int64_t n, std::mt19937_64& random) {
   std::vector<int64_t> order(static_cast<size_t>(n));
   std::iota(order.begin(), order.end(), int64_t{0});
-  // Not std::shuffle: libraries differ in what they make of one seed.
+  // Libraries differ in what std::shuffle makes of one seed.
   for (size_t i = order.size(); i > 1; --i) {
     std::swap(order[i - 1], order[random() % i]);
   }

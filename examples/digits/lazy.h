@@ -18,7 +18,7 @@ class StepGraph {
   std::string dot_;
 };
 
-// What the device has counted, line by line; nothing that is 0.
+// The counters of the device, line by line; nothing that is 0.
 std::vector<std::string> lazy_report();
 
 }  // namespace digits

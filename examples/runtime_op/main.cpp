@@ -14,7 +14,7 @@ int main(int argc, char** argv) try {
     std::printf("  %s\n", name.c_str());
   }
 
-  // By a handle with the C++ signature, found once …
+  // Calls by a handle with the C++ signature, found once …
   const auto rms_norm =
       sy::typed_operator<sy::Tensor(const sy::Tensor&, const sy::Tensor&)>(
           "house::rms_norm");

@@ -37,7 +37,7 @@ void measure(sy::Device device) {
 
 // Six digits, a mark, and the digits in order: 3 1 4 1 5 9 = 1 1 3 4 5 9.
 constexpr int64_t kDigits = 6, kMark = 10;
-// Of all ranks together.
+// The batch of all ranks together.
 constexpr int64_t kBatch = 32;
 
 sy::Tensor exercises(Uniform& random, int64_t count) {

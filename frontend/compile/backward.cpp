@@ -114,7 +114,7 @@ class CompiledBackward final : public autograd::NodeOfMany {
   std::vector<autograd::SavedTensor> saved;
 };
 
-// That of an output which has none.
+// The node of an output whose backward pass throws.
 class FailingBackward final : public autograd::NodeOf<0> {
  public:
   explicit FailingBackward(std::exception_ptr e) : error(std::move(e)) {}

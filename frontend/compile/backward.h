@@ -19,7 +19,7 @@ struct Failing {
   std::exception_ptr error;
 };
 
-// From which outputs gradients flow where.
+// The outputs that gradients flow from, and where they flow to.
 struct Flow {
   std::vector<size_t> outputs;        // that require a gradient
   std::vector<int> sources;           // the inputs that their gradients are

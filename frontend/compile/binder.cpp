@@ -46,7 +46,7 @@ Place Binder::place_of_leaf(const Tensor& t) {
   return given >= 0 ? Place{Place::kArgument, given} : place_of_outer(t);
 }
 
-// What an earlier step has made.
+// Finds the place of a value that an earlier step has made.
 bool Binder::find_value(const Tensor& t, Place* place) const {
   for (size_t i = 0; i < values_.size(); ++i) {
     for (size_t k = 0; k < values_[i].size(); ++k) {
@@ -58,8 +58,8 @@ bool Binder::find_value(const Tensor& t, Place* place) const {
   return false;
 }
 
-// Where a replay finds memory that was there before the call, or was made by
-// a step.
+// The place where a replay finds memory that was there before the call, or was
+// made by a step.
 Place Binder::place_of(const Tensor& t) {
   Place value;
   if (find_value(t, &value)) return value;

@@ -5,7 +5,7 @@
 
 #include "frontend/compile/variant.h"
 
-// Where a replay finds what a capture has seen.
+// The places where a replay finds what a capture has seen.
 
 namespace sy::compiling {
 
@@ -17,8 +17,8 @@ struct Touched {
   Place place;
 };
 
-// What a chain of views began with: a leaf that requires a gradient, or no
-// view.
+// The tensor that a chain of views began with: a leaf that requires a gradient,
+// or no view.
 Tensor root_of(const Tensor& t);
 
 // Fills a variant. Steps come first, in their order; then .grad; then the rest.
@@ -49,7 +49,7 @@ class Binder {
   const Arguments& arguments_;
   std::vector<Touched>& touched_;
   Variant& v_;
-  // What the steps so far have made.
+  // The values that the steps so far have made.
   std::vector<std::vector<weak_intrusive_ptr<StorageImpl>>> values_;
 };
 

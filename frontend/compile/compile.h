@@ -31,11 +31,12 @@
 // without being given them the same, and whether they have a .grad; modules and
 // optimizers that it uses. Otherwise it is captured again, as another variant.
 //
-// What the code computes with tensors is replayed: results, writes, .grad,
-// random numbers, gradients of results. What else it does, it does while it is
-// captured, not in replays: prints, changes of its own numbers and pointers,
-// choices by these. So some calls, at doubling distances, are recorded again
-// and compared: code that has changed unseen runs at each call from then on.
+// A replay repeats what the code computes with tensors: results, writes, .grad,
+// random numbers, gradients of results. It does not repeat prints, changes of
+// the code's own numbers and pointers, and choices by these: the code does all
+// else only while it is captured. So some calls, at doubling distances, are
+// recorded again and compared: code that has changed unseen runs at each call
+// from then on.
 //
 // Code that looks at elements by a call (item, nonzero, equal) is replayed
 // where it has seen the same before. Code that takes a pointer to elements, or
@@ -181,8 +182,8 @@ class Compiled {
   }
 
   CompileCounters counters() const { return function_->counters(); }
-  // For people: what was captured and why, what ended a piece and where, and
-  // the steps of the graph that ran last, with their time.
+  // A text for people: what was captured and why, what ended a piece and where,
+  // and the steps of the graph that ran last, with their time.
   std::string explain() const { return function_->explain(); }
   // The calls of the graph that ran last, a line each.
   std::string graph_text() const { return function_->graph_text(); }

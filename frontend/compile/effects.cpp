@@ -77,7 +77,7 @@ Effects::Found Effects::found() const {
     for (size_t i = 0; i < now.size(); ++i) {
       const char* const at = image.at + i * kWord;
       const uintptr_t was = image.words[i];
-      // What an argument was moved from is empty.
+      // A variable that an argument was moved from is empty.
       const bool moved = now[i] == 0 && was >> 32 != 0;
       if (now[i] == was || moved || is_left_out(at)) continue;
       if (i == 1 && !image.on_stack && counts_owners(image)) continue;

@@ -15,16 +15,17 @@ namespace sy::compiling {
 // runs, and it is right that replays do not.
 class Effects {
  public:
-  // Before the call. `out` is where its results go.
+  // Notes the memory before the call, whose results go to `out`.
   Effects(const Arguments& a, const Outputs* out);
 
   struct Found {
-    // What it has written, "" if nothing: "a variable on the stack".
+    // The kind of memory that it has written, "a variable on the stack"; "" if
+    // it has written none.
     std::string written;
-    // Where it has added one, in the order of addresses.
+    // The places where it has added one, in the order of addresses.
     std::vector<const char*> counters;
   };
-  // After the call.
+  // Compares the memory after the call.
   Found found() const;
 
  private:

@@ -7,26 +7,27 @@
 
 #include "aten/tensor.h"
 
-// What is behind a compiled callable (frontend/compile/compile.h).
+// The implementation of a compiled callable (frontend/compile/compile.h).
 
 namespace sy {
 
 struct CompileOptions {
-  // In explain() and in errors.
+  // The name in explain() and in errors.
   std::string name = "function";
   // A callable that cannot be replayed as a whole is an error: ValueError.
   bool fullgraph = false;
   // How many graphs are kept. The least recently used goes first.
   int max_variants = 8;
-  // What runs the graphs: "jit" (fused loops, those that are hot compiled),
-  // "interpret" (fused, nothing compiled), "debug" (each call by itself), the
-  // name of a library that adds an engine ("pjrt:PLUGIN"), or of an engine that
-  // the program adds (aten/backend/graph.h). Another name is a ValueError of
-  // the first call. "" is SWITCHYARD_COMPILE_BACKEND, or else "jit".
+  // The engine that runs the graphs: "jit" (fused loops, those that are hot
+  // compiled), "interpret" (fused, nothing compiled), "debug" (each call by
+  // itself), the name of a library that adds an engine ("pjrt:PLUGIN"), or of
+  // an engine that the program adds (aten/backend/graph.h). Another name is a
+  // ValueError of the first call. "" is SWITCHYARD_COMPILE_BACKEND, or else
+  // "jit".
   std::string backend{};
 };
 
-// Since the callable was compiled.
+// The counts since the callable was compiled.
 struct CompileCounters {
   int64_t calls = 0;
   int64_t captures = 0;   // calls that ran the callable's code and recorded
@@ -55,7 +56,7 @@ struct Arguments {
   // The callable itself, with what it has captured.
   const void* closure = nullptr;
   size_t closure_bytes = 0;
-  // Where the callable's own result goes.
+  // The memory that takes the callable's own result.
   const void* result = nullptr;
   size_t result_bytes = 0;
 };

@@ -7,11 +7,11 @@
 #include "c10/thread_state.h"
 #include "frontend/compile/function.h"
 
-// What must be as it was for a graph to be replayed.
+// The state that must be as it was for a graph to be replayed.
 
 namespace sy::compiling {
 
-// What code can see of a tensor without its elements.
+// The properties that code can see of a tensor without its elements.
 class TensorGuard {
  public:
   TensorGuard() = default;
@@ -43,7 +43,7 @@ struct Modes {
   ScalarType default_dtype = ScalarType::Undefined;
 
   static Modes now();
-  // What differs from `was`.
+  // The difference from `was`; "" if there is none.
   std::string difference(const Modes& was) const;
   friend bool operator==(const Modes&, const Modes&) = default;
 };

@@ -21,7 +21,8 @@ constexpr uintptr_t kWord = sizeof(uintptr_t), kUnit = 2 * kWord;
 // than what is looked at. The next block follows.
 constexpr uintptr_t kFlags = 7, kBeforeInUse = 1, kMapped = 2;
 
-// Of the memory that the program's break ends; UINTPTR_MAX if there is none.
+// The begin of the memory that the program's break ends; UINTPTR_MAX if there
+// is none.
 uintptr_t heap_begin() noexcept {
   unsigned long begin = 0;
   char line[512];

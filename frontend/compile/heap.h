@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-// What can be known of memory on the heap that the program owns, from outside.
+// Functions that look from outside at memory on the heap that the program owns.
 
 namespace sy::compiling {
 
@@ -11,8 +11,8 @@ namespace sy::compiling {
 // system.
 bool read_memory(const void* from, void* to, size_t bytes) noexcept;
 
-// Where malloc has the blocks of the first thread, which can be read. It may
-// become shorter when some are freed.
+// The memory where malloc has the blocks of the first thread, which can be
+// read. It may become shorter when some are freed.
 struct MainHeap {
   uintptr_t begin, end;
   bool has(const void* at, size_t bytes) const noexcept {
@@ -21,11 +21,11 @@ struct MainHeap {
   }
 };
 MainHeap main_heap() noexcept;
-// Memory that may not be there, but for most of it in nanoseconds.
+// Copies memory that may not be there, but most of it in nanoseconds.
 bool read_bytes(const void* from, void* to, size_t bytes) noexcept;
 
-// Whether sizes stand in front of blocks. Of the blocks of other allocators
-// nobody knows.
+// Whether sizes stand in front of blocks. Nobody knows the blocks of other
+// allocators.
 bool has_glibc_malloc();
 
 // Whether the memory from `begin` to `limit` is a block that malloc has given

@@ -8,8 +8,9 @@
 
 namespace sy::compiling {
 
-// That a capture owns a tensor of the program, told to all captures that own
-// it: what other owners it has, they know. Copies count.
+// The number of captures that own a tensor of the program. All captures that
+// own it share the number, as copies do, so they know how many other owners the
+// tensor has.
 class Kept {
  public:
   explicit Kept(const Tensor& t);

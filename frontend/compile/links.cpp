@@ -13,8 +13,8 @@ namespace sy::compiling {
 
 namespace {
 
-// Of a pointer with calls of one graph, and few calls between: then the way is
-// not looked at any more.
+// Links drops a way once a pointer on it has changed so often, with calls of
+// one graph, and few calls between.
 constexpr int kMostChanges = 8;
 
 }  // namespace
@@ -47,12 +47,13 @@ void Links::look_at(Link* l, const void* frame,
                     const MainHeap& heap) const noexcept {
   l->differs = l->from >= 0 && links_[size_t(l->from)].differs;
   l->changed = false;
-  // Of a function that has returned, or of another thread: nobody uses it.
+  // Nobody uses the stack of another thread, or of a function that has
+  // returned.
   if (l->differs || (l->on_stack && !is_on_stack(l->at, sizeof l->at, frame))) {
     return;
   }
   const void* now = nullptr;
-  // What a pointer leads to is there.
+  // The memory that a pointer leads to is there.
   if (l->is_variable || l->from >= 0 || heap.has(l->at, sizeof now)) {
     WatchedBytes::take(l->at, &now, sizeof now);
   } else if (!read_memory(l->at, &now, sizeof now)) {
@@ -121,7 +122,7 @@ void Links::follow(const Links& before) {
   links_ = std::move(left);
 }
 
-// Those that are `wanted`, and what leads there.
+// Adds the links that are `wanted`, and those that lead there, to `to`.
 void Links::move_to(std::vector<Link>* to, std::vector<bool> wanted) const {
   for (size_t i = links_.size(); i-- > 0;) {
     if (wanted[i] && links_[i].from >= 0) wanted[size_t(links_[i].from)] = true;

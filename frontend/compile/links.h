@@ -9,8 +9,8 @@ namespace sy::compiling {
 struct MainHeap;
 
 // Words that are tensors of a graph, and the pointers on the way there
-// (Search), as they were. What lies behind a pointer is looked at while that
-// leads there.
+// (Search), as they were. hold() looks at the memory behind a pointer while
+// that leads there.
 //
 // One thread at a time may use it.
 class Links {
@@ -20,8 +20,8 @@ class Links {
 
   // Whether each word is as it was.
   bool hold() noexcept;
-  // Found by a call that gave the same graph as that of `before`, which did not
-  // hold.
+  // Follows `before`, which did not hold. The call that found these links gave
+  // the same graph as that of `before`.
   void follow(const Links& before);
   // Begins the count of changes anew.
   void rest() noexcept;

@@ -32,8 +32,8 @@ std::optional<StackList> list_at(const char* at, const void* frame) {
   return l;
 }
 
-// Without what begins or ends within a sure one before it, or ends within one
-// behind it. `all` is in the order of addresses.
+// Leaves out a list that begins or ends within a sure one before it, or ends
+// within one behind it. `all` is in the order of addresses.
 std::vector<StackList> without_parts(const std::vector<StackList>& all) {
   std::vector<StackList> lists;
   for (const StackList& l : all) {

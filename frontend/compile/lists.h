@@ -8,7 +8,7 @@
 
 namespace sy::compiling {
 
-// What may be a std::vector in the stack, with elements of whole words: three
+// A possible std::vector in the stack, with elements of whole words: three
 // words like its pointers.
 struct StackList {
   const char* header;
@@ -21,8 +21,8 @@ struct StackList {
   std::vector<const void*> words() const;
 };
 
-// Those in the 512 bytes of the stack behind each variable that the callable
-// refers to, from there on. The callable itself may lie there: its words are
+// The lists in the 512 bytes of the stack from each variable on that the
+// callable refers to. The callable itself may lie there: its words are
 // left out. Three words that begin or end within a sure one are none, whatever
 // they look like.
 std::vector<StackList> stack_lists(const Arguments& a);

@@ -26,8 +26,8 @@ class Path {
     kUnknown  // it begins in a function that has returned, or another thread's
   };
   State state() const noexcept;
-  // What the word is now, over the pointers as they are; nullptr if these lead
-  // nowhere. False: kUnknown.
+  // Reads the word as it is now, over the pointers as they are; nullptr if
+  // these lead nowhere. Returns false for kUnknown.
   bool read(const void** word) const noexcept;
   // Whether it is the same way, wherever the pointers lead.
   bool is_same(const Path& other) const noexcept;

@@ -33,7 +33,7 @@ Places::Places(const Arguments& a, const void* code) {
   for (const Search::Found& f : search.found()) {
     add(f.tensor, a, {Path(search, f)});
   }
-  // Those that are too long for a search.
+  // Lists may be too long for a search.
   for (const StackList& l : stack_lists(a)) {
     const std::vector<const void*> elements = l.words();
     const auto* const first = reinterpret_cast<const void*>(l.begin);

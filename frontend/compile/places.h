@@ -8,21 +8,22 @@
 
 namespace sy::compiling {
 
-// Where a callable has its arguments beside being given them: a variable that
-// it refers to, an element of a list. A capture cannot tell which of the two
-// the code reads. So its graph fits other arguments only if these are there
-// too.
+// The places where a callable has its arguments beside being given them: a
+// variable that it refers to, an element of a list. A capture cannot tell which
+// of the two the code reads. So its graph fits other arguments only if these
+// are there too.
 class Places {
  public:
   Places() = default;
-  // Before the call. `code` is a function of the library that has the callable.
+  // Finds them before the call. `code` is a function of the library that has
+  // the callable.
   Places(const Arguments& a, const void* code);
 
   // Whether all have the arguments of this call, as they had those of the
   // capture.
   bool hold(const Arguments& a) const;
-  // This call, which they do not hold for, has given the same graph: the code
-  // does not read those that differ.
+  // Drops the places that differ. This call, which they do not hold for, has
+  // given the same graph, so the code does not read them.
   void accept(const Arguments& a);
 
  private:

@@ -14,9 +14,9 @@ namespace sy::compiling {
 namespace {
 
 constexpr size_t kWord = sizeof(uintptr_t);
-// Of one variable or object: those that are larger are seen in part.
+// The most bytes of one variable or object: a larger one is seen in part.
 constexpr size_t kMost = 512;
-// Where no size is known.
+// The bytes to read if nobody knows the size.
 constexpr size_t kLeast = 64;
 constexpr size_t kMostPlaces = 64;
 constexpr size_t kMostBlock = 1 << 16;  // larger ones are none
@@ -115,12 +115,13 @@ std::vector<Reach::Place> Reach::behind(size_t first) const {
   std::vector<Place> places;
   for (size_t i = first; i < images_.size(); ++i) {
     const Image& image = images_[i];
-    // What lies on the stack behind a variable are others, and what is left of
-    // calls: pointers to blocks that are free.
+    // The stack behind a variable has other variables, and remains of calls:
+    // pointers to blocks that are free.
     const size_t n = image.on_stack ? 1 : image.words.size();
     for (size_t k = 0; k < n; ++k) {
-      // Numbers and flags that the callable refers to lie within a word. What
-      // is no address in an object may be a flag beside what was there before.
+      // Numbers and flags that the callable refers to lie within a word. A word
+      // of an object that is no address may be a flag beside what was there
+      // before.
       const uintptr_t word =
           i == 0 ? image.words[k] & ~(kWord - 1) : image.words[k];
       const auto* const at = reinterpret_cast<const void*>(word);

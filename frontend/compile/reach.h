@@ -11,11 +11,11 @@ namespace sy::compiling {
 // The callable itself, in words: pointers are among them.
 std::vector<uintptr_t> words_of(const Arguments& a);
 
-// What a callable sees beside its arguments: itself, the variables and objects
-// that it refers to, and what these point to. Global variables, and what lies
-// three pointers away, are not among it. Objects whose class has its virtual
-// functions in this library (tensors, storages, optimizers, modules) are left
-// out.
+// The memory that a callable sees beside its arguments: itself, the variables
+// and objects that it refers to, and what these point to. It does not have
+// global variables, memory that lies three pointers away, and objects whose
+// class has its virtual functions in this library (tensors, storages,
+// optimizers, modules).
 class Reach {
  public:
   // Memory as it was, in words.

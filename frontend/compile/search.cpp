@@ -23,7 +23,7 @@ namespace sy::compiling {
 namespace {
 
 constexpr size_t kWord = sizeof(uintptr_t);
-// In bytes, of variables of the stack and of an object.
+// The most bytes of the stack at a variable, and of an object.
 constexpr size_t kMostOnStack = 512, kMostInObject = 4096;
 constexpr size_t kVariable = 32;
 constexpr size_t kAlignment = 16;     // of blocks
@@ -44,8 +44,8 @@ struct Range {
   bool has(uintptr_t at) const { return at >= begin && at < end; }
 };
 
-// What is loaded, in the order of addresses, and of the library that has `code`
-// the parts that may be written.
+// The loaded libraries, in the order of addresses, and the writable parts of
+// the one that has `code`.
 struct Libraries {
   uintptr_t code;
   std::vector<Range> all{}, written{};
@@ -118,7 +118,7 @@ class Search::Finder {
       follow(word, nullptr, -1);
       look_in_all();
     }
-    // What lies behind a variable may be another one's.
+    // Memory behind a variable may be another one's.
     for (const uintptr_t word : words) {
       look_at_variables(word, 0, kVariable, kNear.each, end, a);
     }
@@ -130,8 +130,8 @@ class Search::Finder {
   }
 
  private:
-  // Those from there on: words from the first to the last byte, and up to
-  // `most` objects behind each, `end` in all.
+  // Looks at the variables from `from` on: the words from the first to the last
+  // byte, and up to `most` objects behind each, `end` in all.
   void look_at_variables(uintptr_t from, size_t first, size_t last, size_t most,
                          size_t end, const Arguments& a) {
     if (!may_be_pointer(from)) return;
@@ -203,8 +203,8 @@ class Search::Finder {
   // of it.
   static uintptr_t arena_of(uintptr_t at) { return at / (64 << 20); }
 
-  // Of this library or of the one that captures: there lie the virtual
-  // functions of their classes, too.
+  // Whether the address is of this library or of the one that captures: these
+  // have the virtual functions of their classes, too.
   bool is_own(uintptr_t at) const {
     return (own_ != nullptr && own_->has(at)) ||
            (engine_ != nullptr && engine_->has(at));
@@ -217,7 +217,7 @@ class Search::Finder {
     if (!may_be || is_over() || is_pool_memory(at)) return;
     if (const auto known = known_.find(word); known != known_.end()) {
       const int i = known->second;
-      // Behind the word before, it was one too many.
+      // It was one too many behind the word before.
       if (is_cut_[static_cast<size_t>(i)]) next_.push_back(i);
       is_cut_[static_cast<size_t>(i)] = false;
       return;
@@ -244,7 +244,7 @@ class Search::Finder {
     }
   }
 
-  // At a word within an object: a reference to a member.
+  // Looks at a word within an object: a reference to a member.
   void look_within(const char* at, const void* pointer, int from) {
     const void* word = nullptr;
     if (!read_bytes(at, &word, kWord) || !is_wanted(word)) return;
@@ -270,7 +270,7 @@ class Search::Finder {
   std::vector<bool> is_cut_;   // not all that they lead to was followed
   std::unordered_map<uintptr_t, int> known_;
   int elsewhere_ = 0;
-  // Where malloc has blocks of this thread, if it is not the first one.
+  // The arena that has blocks of this thread, if it is not the first one.
   const uintptr_t arena_ =
       arena_of(reinterpret_cast<uintptr_t>(std::make_unique<char[]>(64).get()));
 };

@@ -8,13 +8,13 @@
 
 namespace sy::compiling {
 
-// Where a callable has tensors, however far away. The way begins in the
-// callable and in variables of the stack that it refers to, and goes on over
-// objects on the heap, breadth first. Global variables of its library may have
-// a tensor themselves. Objects whose class has its virtual functions in this
-// library, or in the one that captures, are left out, and what lies behind some
-// hundred others. What has been found may be chance: memory beside a variable
-// leads to anything.
+// A search for the places where a callable has tensors, however far away. The
+// way begins in the callable and in variables of the stack that it refers to,
+// and goes on over objects on the heap, breadth first. Global variables of its
+// library may have a tensor themselves. The search leaves out objects whose
+// class has its virtual functions in this library, or in the one that captures,
+// and what lies behind some hundred others. A find may be chance: memory beside
+// a variable leads to anything.
 class Search {
  public:
   struct Object {

@@ -132,7 +132,8 @@ class Session final : public capture::GradListener {
     }
   }
 
-  // Where the results lie. A view without elements lies where its base does.
+  // Returns tensors that lie where the results do. A view without elements lies
+  // where its base does.
   std::vector<Tensor> places_of(const Outputs& outputs) const {
     std::vector<Tensor> all = outputs.tensors;
     for (Tensor& t : all) {
@@ -158,7 +159,7 @@ class Session final : public capture::GradListener {
         all.push_back({weak_intrusive_ptr<TensorImpl>(i), by_argument});
       }
     };
-    // First what leads to no argument.
+    // Tensors that are no argument themselves come first.
     for (const bool by_argument : {false, true}) {
       for (const Tensor& t : sighted) {
         if (is_argument(*t.impl()) == by_argument) add(t, by_argument);
@@ -167,7 +168,7 @@ class Session final : public capture::GradListener {
     return all;
   }
 
-  // After a failure: .grad is what it was before the call.
+  // Sets .grad to what it was before the call, after a failure.
   void restore_grads() const {
     for (const Touched& g : touched_) {
       autograd::materialize_meta(*g.leaf.impl()).grad = g.before;
@@ -196,7 +197,7 @@ class Session final : public capture::GradListener {
     v->lengths = outputs.lengths;
     v->forward = std::move(graphs.forward);
     Binder binder(arguments_, &touched_, v.get());
-    // First, so that calls which begin alike number tensors alike.
+    // Steps come first, so that calls which begin alike number tensors alike.
     for (capture::Piece& p : *pieces) binder.add_step(&p, device);
     binder.add_grads();
     binder.bind_inputs(graphs.seen, v->forward->inputs(), &v->inputs);

@@ -10,7 +10,7 @@
 
 namespace sy::compiling {
 
-// What became of a capture.
+// The outcome of a capture.
 struct Captured {
   // nullptr if the call cannot be replayed.
   std::shared_ptr<Variant> variant;
@@ -20,9 +20,9 @@ struct Captured {
   bool own_result = false;
 };
 
-// Runs the body, once, and records it; where it looks at elements, as a step
-// if `looks`. What it tells that it reads goes to `watch`. Throws what the body
-// throws, when what it has computed until then is done.
+// Runs the body, once, and records it; if `looks`, a step ends where the body
+// looks at elements. `watch` gets what the body tells that it reads. Throws
+// what the body throws, when all that it has computed until then is done.
 Captured capture_call(capture::Engine& engine, Device device,
                       std::string_view backend, bool looks,
                       const Arguments& arguments, Body body, void* context,

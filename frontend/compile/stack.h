@@ -12,7 +12,7 @@ bool is_on_stack(const void* at, size_t bytes, const void* frame) noexcept;
 // Whether the calling thread's stack has the memory, in use or not.
 bool is_stack_memory(const void* at) noexcept;
 
-// What could be an address of the program's.
+// Whether a word could be an address of the program's.
 inline bool may_be_pointer(uintptr_t p) noexcept {
   return p >= 1 << 16 && p < uintptr_t{1} << 47 && p % alignof(int) == 0;
 }

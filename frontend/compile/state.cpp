@@ -22,8 +22,8 @@ std::atomic<bool>& check_flag() {
   return on;
 }
 
-// Which calls that a graph fits are recorded again to compare: the first, then
-// ever fewer.
+// Whether a call that a graph fits is recorded again to compare: the first is,
+// then ever fewer are.
 bool is_checked(int64_t fits) {
   return checks_all() || (fits & (fits - 1)) == 0;
 }
@@ -120,8 +120,8 @@ void FunctionState::add(std::shared_ptr<Variant> v, const Variants& others,
   evict(entries_.front());
 }
 
-// Those that look at elements may be more: each value has its own. So may
-// sizes.
+// Keeps more variants that look at elements, since each value has its own, and
+// more sizes.
 void FunctionState::evict(const Entry& fresh) {
   constexpr size_t kMore = 8, kSizes = 64;
   const auto end = [&](const auto& is_one, size_t most) {
@@ -359,7 +359,7 @@ void FunctionState::compare(const Found& found, const Variants& others,
     kin = kinship(*v, *found.variant, &how);
   } else {
     how = now->breaks.empty() ? "a break" : now->breaks[0].reason;
-    // What follows a new value may be what no graph repeats.
+    // The code after a new value may do what no graph repeats.
     if (found.depth > 0) kin = Kinship::kBranch;
   }
   const bool is_told = !found.doubt.empty() || kin == Kinship::kBranch;

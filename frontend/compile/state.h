@@ -20,8 +20,8 @@
 
 namespace sy::compiling {
 
-// What a compiled callable knows: its variants, which of them fits a call, and
-// what becomes of a call that was recorded. Thread-safe.
+// The state of a compiled callable: its variants, which of them fits a call,
+// and what becomes of a call that was recorded. Thread-safe.
 class FunctionState {
  public:
   explicit FunctionState(CompileOptions options);
@@ -31,17 +31,17 @@ class FunctionState {
   FunctionState(const FunctionState&) = delete;
   FunctionState& operator=(const FunctionState&) = delete;
 
-  // What becomes of a call.
+  // The decision about how a call runs.
   struct Found {
-    // That which fits. nullptr: the call is captured.
+    // The variant that fits. nullptr: the call is captured.
     std::shared_ptr<const Variant> variant;
     // It is recorded once more, to compare.
     bool checked = false;
     // Why nobody knows whether it still is what the code does; "" for a check
     // that nothing asked for.
     std::string doubt{};
-    // Of code that looks at elements: the variant, and those that begin as it
-    // does. Its walk shows which one the call is.
+    // The variant and those that begin as it does, if the code looks at
+    // elements. The walk of the call shows which one it is.
     Variants paths{};
     // The steps that had run when a look saw something new.
     size_t depth = 0;
@@ -96,11 +96,12 @@ class FunctionState {
   void drop_if_writing(const Effects* effects, Captured* c);
   void note_breaks(const Captured& c);
   bool note_looks(const Captured& c);
-  // After a call was recorded that a graph fits, or that began as `others` do.
+  // Compares a recorded call, which a graph fits or which began as `others` do,
+  // with the variants that are known.
   void compare(const Found& found, const Variants& others, const Arguments& a,
                Captured* now, std::unique_ptr<Watch> watch);
   void end_replays(const std::string& how);
-  // That whose calls these are on tensors of another size; nullptr: none.
+  // The entry whose calls these are on tensors of another size; nullptr: none.
   const Entry* resized_of(const Variant& v) const;
   void add(std::shared_ptr<Variant> v, const Variants& others,
            std::unique_ptr<Watch> watch, std::string why,
@@ -117,8 +118,9 @@ class FunctionState {
   // The code has done what no guard told: each call is recorded.
   bool always_ = false;
   std::string untold_;
-  // What code that looks at elements writes beside (Effects): if anything, no
-  // call that looks is kept. Where such code has added one at its first call.
+  // The memory that code which looks at elements writes beside tensors
+  // (Effects): if there is any, no call that looks is kept. Then the places
+  // where such code has added one at its first call.
   std::string writes_;
   std::optional<std::vector<const char*>> counters_of_code_;
   // The call that was recorded last has looked at elements.

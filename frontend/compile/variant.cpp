@@ -211,7 +211,7 @@ std::string Variant::difference(const Arguments& a) const {
   return matches(a) ? "" : "memory of another size around a tensor";
 }
 
-// Where an input begins, in bytes behind its storage's first element.
+// The begin of an input, in bytes behind its storage's first element.
 int64_t Variant::begin_of(const BoundInput& in, const Arguments& a) const {
   if (in.whole) return 0;
   if (in.place.kind == Place::kOuter || in.place.kind == Place::kValue) {
@@ -266,7 +266,7 @@ void Variant::replay(const Arguments& a, const Frame& frame,
     if (inputs[i].place.kind == Place::kSeed) continue;
     memory[i] = memory_of(inputs[i], a, frame);
   }
-  // As in the code: what is replaced goes first.
+  // A .grad that is replaced goes first, as in the code.
   for (const Grad& g : grads) {
     if (g.effect == Grad::kNone || g.read) continue;
     autograd::materialize_meta(*at(g.of, a).impl()).grad.reset();

@@ -20,18 +20,18 @@ struct Place {
   // memory that an earlier step of the call has made.
   enum Kind : uint8_t { kArgument, kOuter, kGrad, kSeed, kValue };
   Kind kind = kArgument;
-  // Of the arguments, of Variant::outer, of Variant::grads, of the values of
-  // step `step`.
+  // The index among the arguments, in Variant::outer, in Variant::grads, or
+  // among the values of step `step`.
   int index = 0;
   int step = 0;
 };
 
-// What happens to .grad of a tensor.
+// The effect of a call on .grad of a tensor.
 struct Grad {
   enum Effect : uint8_t { kNone, kReset, kSet };
   Place of;
   TensorGuard before;
-  // Of those that there were, the first one that lies in the same memory.
+  // The first .grad from before the call that lies in the same memory.
   size_t shares = 0;
   Effect effect = kNone;
   bool read = false;  // the call needs the elements that it had
@@ -41,10 +41,11 @@ struct Grad {
 struct BoundInput {
   Place place;
   bool whole = false, written = false;
-  // Where it begins behind the tensor's own first element; of kOuter and
-  // kValue: in the storage. In bytes.
+  // The bytes from the tensor's own first element to the input; for kOuter and
+  // kValue, from the begin of the storage.
   int64_t offset = 0;
-  // Of a whole storage: where the tensor began in it, and its size in bytes.
+  // The element at which the tensor began in a whole storage, and the size of
+  // the storage in bytes.
   int64_t first = 0;
   size_t bytes = 0;
 };
@@ -66,7 +67,7 @@ struct Step {
   Device device;
 };
 
-// What the steps of a call have made, step by step.
+// The values that the steps of a call have made, step by step.
 struct Frame {
   std::vector<std::vector<Storage>> values;
 };
@@ -83,14 +84,14 @@ struct Variant {
   // .grad is.
   std::vector<const StorageImpl*> captured;
   std::vector<bool> shares;
-  // If gradients arrived within the call: arguments and tensors of the program,
-  // and whether hooks ran there.
+  // Arguments and tensors of the program, and whether hooks ran there, if
+  // gradients arrived within the call.
   struct Hooked {
     Place of;
     bool hooks;
   };
   std::vector<Hooked> hooked;
-  // What runs before `forward`, and what each look must see for that.
+  // The steps that run before `forward`, and what each look must see for that.
   std::vector<std::shared_ptr<const Step>> steps;
   std::vector<std::vector<uint64_t>> seen;
   std::unique_ptr<capture::Graph> forward;
@@ -100,16 +101,16 @@ struct Variant {
   bool matches(const Arguments& a) const;
   // Why it does not match; "" if it does.
   std::string difference(const Arguments& a) const;
-  // After its steps, which have left `frame`.
+  // Replays the rest of a call after its steps, which have left `frame`.
   void replay(const Arguments& a, const Frame& frame, Outputs* out) const;
   // The results of a run that has left these values.
   void deliver(const Arguments& a, const Frame& frame,
                const std::vector<Storage>& values, Outputs* out) const;
-  // Where an input is; not for kSeed.
+  // The memory of an input; not for kSeed.
   capture::Memory memory_of(const BoundInput& in, const Arguments& a,
                             const Frame& frame) const;
-  // What two captures of equal calls must have in common; and the tensors of
-  // the program must be the same.
+  // The text that two captures of equal calls must have in common; the tensors
+  // of the program must be the same, too.
   std::string text() const;
   std::string step_text(size_t i) const;
   bool has_same_tensors(const Variant& other) const;

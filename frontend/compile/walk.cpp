@@ -11,8 +11,8 @@
 
 namespace sy::compiling {
 
-// What steps change beyond their values: undone if a look sees something new,
-// as the call then begins anew.
+// The changes of steps beyond their values. undo() takes them back if a look
+// sees something new, as the call then begins anew.
 class Walk::Undo {
  public:
   void before(const Step& s, const std::vector<capture::Memory>& memory) {
@@ -86,7 +86,7 @@ std::vector<capture::Memory> Walk::memory_of(
   return memory;
 }
 
-// What its look sees.
+// Returns what its look sees.
 std::vector<uint64_t> Walk::run_step(const Variant& v, size_t d) {
   const Step& s = *v.steps[d];
   const auto memory = memory_of(s.inputs, v);

@@ -7,14 +7,14 @@
 
 #include "frontend/compile/variant.h"
 
-// Calls whose code looks at elements: which variant a call is shows while it
-// runs.
+// Calls whose code looks at elements: the run of a call shows which variant it
+// is.
 
 namespace sy::compiling {
 
 using Variants = std::vector<std::shared_ptr<const Variant>>;
 
-// One call. What it has changed can be undone until the last graph runs.
+// One call. undo() can undo its changes until the last graph runs.
 class Walk {
  public:
   explicit Walk(const Arguments& a);
@@ -28,13 +28,13 @@ class Walk {
   // nobody has seen that before.
   std::shared_ptr<const Variant> along(
       Variants candidates, const std::function<bool(const Variant&)>& fits);
-  // Of the call that nobody knows: how many steps have run, and a variant that
-  // has these.
+  // The number of steps that have run of the call that nobody knows, and a
+  // variant that has these.
   size_t depth() const { return frame_.values.size(); }
   const std::shared_ptr<const Variant>& last() const { return last_; }
-  // What the steps have left.
+  // The values that the steps have left.
   const Frame& frame() const { return frame_; }
-  // All is as it was before the call.
+  // Makes all as it was before the call.
   void undo();
 
  private:
@@ -49,13 +49,13 @@ class Walk {
   std::shared_ptr<const Variant> last_;
 };
 
-// What a recorded call is, beside a variant whose guards held.
+// The relation of a recorded call to a variant whose guards held.
 enum class Kinship : uint8_t {
   kSame,
   kBranch,  // a look has seen something else; up to there they are the same
   kOther
 };
-// `how` says what is another.
+// `how` says what differs.
 Kinship kinship(const Variant& recorded, const Variant& known,
                 std::string* how);
 

@@ -14,16 +14,18 @@ namespace sy::compiling {
 
 namespace {
 
-// Of a variable that the callable refers to. Only the stack can always be read.
+// The bytes of a variable that the callable refers to. Only the stack can
+// always be read.
 constexpr size_t kWindow = 64;
-// As Window::kRestless, for what is no sign more seldom.
+// The same as Window::kRestless for reads and for lists, whose changes are no
+// sign more seldom.
 constexpr int kRestlessRead = 4, kRestlessList = 8;
 
 struct Span {
   const char *begin, *end;
 };
 
-// Those that touch become one.
+// Joins spans that touch.
 std::vector<Span> joined(std::vector<Span> all) {
   std::sort(all.begin(), all.end(),
             [](Span a, Span b) { return a.begin < b.begin; });
@@ -90,8 +92,8 @@ bool Watch::is_target(const void* p) const {
   return std::find(targets_.begin(), targets_.end(), p) != targets_.end();
 }
 
-// Objects on the heap, and tensors of which only properties may have been
-// asked.
+// Watches objects on the heap, and tensors of which only properties may have
+// been asked.
 void Watch::watch_objects(const Arguments& a) {
   const Reach reach(a);
   for (const Reach::Image& image : reach.images()) {
@@ -121,7 +123,7 @@ void Watch::watch_view(const Tensor& t) {
                     TensorGuard(t), t.storage().get(), t.storage_offset()});
 }
 
-// Those that have tensors of the program among their elements.
+// Watches the lists that have tensors of the program among their elements.
 void Watch::watch_lists(const Arguments& a) {
   for (const StackList& l : stack_lists(a)) {
     const std::vector<const void*> words = l.words();
@@ -169,7 +171,7 @@ void Watch::settle(const Arguments& a, const void* code,
   pin(a);
 }
 
-// Arguments that modules and optimizers have which the code uses.
+// Pins the arguments that modules and optimizers have which the code uses.
 void Watch::pin(const Arguments& a) {
   for (size_t i = 0; i < arguments_.size(); ++i) {
     const TensorImpl* const impl = a.tensors[i].impl();
@@ -218,7 +220,7 @@ std::string_view Watch::List::difference() {
     return text;
   }
   if (tensors.empty()) return text;
-  // Those that are there now; nobody may own the memory any more.
+  // The elements that are there now. The memory may have no owner any more.
   const size_t bytes = reinterpret_cast<uintptr_t>(words[1]) -
                        reinterpret_cast<uintptr_t>(words[0]);
   std::vector<const void*> now(tensors.back().index + 1);
@@ -249,7 +251,8 @@ bool Watch::references_hold() {
   const void* const frame = __builtin_frame_address(0);
   bool same = true;
   for (Window& w : stack_) {
-    // Of another thread, or of a function that has returned: nobody uses it.
+    // Nobody uses the stack of another thread, or of a function that has
+    // returned.
     if (!is_on_stack(w.at(), w.size(), frame) || SY_LIKELY(w.holds())) continue;
     same = differs("a variable that the code refers to differs");
   }
@@ -309,7 +312,7 @@ bool Watch::arguments_hold(const Arguments& a) {
   return true;
 }
 
-// All of them, so that one more recording settles all.
+// Looks at all of them, so that one more recording settles all.
 bool Watch::holds(const Arguments& a) {
   difference_.clear();
   const bool reads = reads_hold(), owners = owners_hold(),
@@ -369,7 +372,7 @@ void Watch::follow(const Watch& before) {
       if (was.header == l.header) l.follow(was);
     }
   }
-  // Those that are no list now may be one again.
+  // Words that are no list now may be one again.
   for (const List& was : before.lists_) {
     const bool is_there =
         std::any_of(lists_.begin(), lists_.end(),

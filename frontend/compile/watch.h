@@ -41,25 +41,27 @@ struct Sighted {
 //     argument may have been a tensor that the code captures too;
 //   - places that had an argument (Places) and have another tensor now.
 //
-// What has been told and memory count together: evaluating with any rate, and
-// training with rate 0, may be one graph, training with another rate is not.
+// Signs that were told count together with memory: evaluating with any rate,
+// and training with rate 0, may be one graph, training with another rate is
+// not.
 // So a graph has a Watch for each state that was seen to give it.
 //
 // One thread at a time may use it.
 class Watch {
  public:
-  // Before the call. `backwards` counts the runs of the call's backward graph.
+  // Looks at memory before the call. `backwards` counts the runs of the call's
+  // backward graph.
   Watch(const Arguments& a, std::shared_ptr<std::atomic<int64_t>> backwards);
 
   const std::shared_ptr<std::atomic<int64_t>> backwards;
 
-  // Also before the call, if a graph is to be kept. `code` is a function of the
-  // library that has the callable.
+  // Finds the places of arguments, also before the call, if a graph is to be
+  // kept. `code` is a function of the library that has the callable.
   void find_places(const Arguments& a, const void* code);
   void add(intrusive_ptr<Dependence> d);
-  // After the call: the tensors of the program that the variant keeps, which
-  // must outlive this, and all others that calls were given and that are still
-  // there.
+  // Takes, after the call, the tensors of the program that the variant keeps,
+  // which must outlive this, and all others that calls were given and that are
+  // still there.
   void settle(const Arguments& a, const void* code,
               const std::vector<Outer>& outer,
               const std::vector<Sighted>& others);
@@ -67,16 +69,16 @@ class Watch {
   bool holds(const Arguments& a);
   // Brings tensors up to date that hold numbers of optimizers, for a capture.
   void refresh() { reads_hold(); }
-  // After holds() was false.
+  // The difference, after holds() was false.
   const std::string& difference() const { return difference_; }
   // Whether what has been told and memory are as they were.
   bool has_same_state() const { return same_state_; }
   void accept(const Arguments& a);
-  // A watch of the same graph, which did not hold. What is restless is not
-  // looked at any more (Window::kRestless).
+  // Follows a watch of the same graph, which did not hold. Restless signs are
+  // not looked at any more (Window::kRestless).
   void follow(const Watch& before);
-  // A watch of the same calls on tensors of another size: which arguments may
-  // lie elsewhere, and which views come and go, is known.
+  // Follows a watch of the same calls on tensors of another size, which knows
+  // which arguments may lie elsewhere, and which views come and go.
   void follow_arguments(const Watch& other);
   // A call has found nothing that differs. Several of them begin the count of
   // changes anew.
@@ -88,8 +90,8 @@ class Watch {
     int64_t offset = 0;
     weak_intrusive_ptr<StorageImpl> kept;  // so that no other has its address
     bool any = false;  // others were seen to give the same graph
-    // The code reaches the argument, or memory of it, in another way too: what
-    // it would have for another argument, nobody knows.
+    // The code reaches the argument, or memory of it, in another way too:
+    // nobody knows what it would have for another argument.
     bool pinned = false;
 
     bool lies_at(const StorageImpl* s, int64_t first) const {
@@ -138,11 +140,11 @@ class Watch {
     int changes = 0;
     // It changes with calls as a whole. Its tensors are looked at still.
     bool restless = false;
-    // Without a difference: "".
+    // The difference; "" if there is none.
     std::string_view difference();
     void follow(const List& before);
   };
-  // A place in an object on the heap. While the path leads there, it is there.
+  // A place in an object on the heap. It is there while the path leads there.
   struct Object {
     Window place;
     Path path;

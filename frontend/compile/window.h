@@ -6,19 +6,20 @@
 
 namespace sy::compiling {
 
-// Memory of the stack as it was, in units of four bytes, as numbers and flags
-// are. Whoever asks knows that the memory is there. `bytes`: a multiple of 4.
+// Memory of the stack or the heap as it was, in units of four bytes, as numbers
+// and flags are. The caller knows that the memory is there. `bytes`: a multiple
+// of 4.
 class Window {
  public:
-  // So many changes, with few calls between them (Watch::rest), say: what
-  // changes so often, as a counter does, is no sign.
+  // A unit that changes so often, with few calls between (Watch::rest), as a
+  // counter does, is no sign.
   static constexpr int kRestless = 2;
 
   Window(const void* at, size_t bytes);
 
   bool holds() noexcept;
-  // Counts what differed when holds() was called last, or was another value at
-  // the call before; what is restless is not looked at any more.
+  // Counts the units that differed when holds() was called last, or had another
+  // value at the call before. holds() ignores restless units from then on.
   void follow(const Window& before) noexcept;
   // Begins the count anew.
   void rest() noexcept;

@@ -24,8 +24,8 @@ struct InitOptions {
   Milliseconds timeout{0};
   // ProcessGroup::deterministic of all groups.
   bool deterministic = false;
-  // For programs whose ranks are threads, and for tests: the engine, the rank
-  // and the store themselves.
+  // The engine, the rank and the store themselves, for programs whose ranks are
+  // threads, and for tests.
   Engine* with_engine = nullptr;
   int rank = -1, size = -1;
   std::shared_ptr<Store> store;
@@ -56,8 +56,8 @@ class SY_API Context {
   class State;
   const std::shared_ptr<State>& state() const noexcept { return state_; }
 
-  // What the calls of this thread use: the innermost ContextGuard's, else the
-  // process's. nullptr before init.
+  // The Context that the calls of this thread use: that of the innermost
+  // ContextGuard, else the process's. nullptr before init.
   static Context* current() noexcept;
 
  private:
@@ -88,13 +88,14 @@ SY_API bool is_initialized() noexcept;
 // Leaves the world. Calls of its groups throw Error afterwards.
 SY_API void destroy_process_group();
 
-// Of the world; 0 and 1 before init.
+// This rank and the number of ranks in the world; 0 and 1 before init.
 SY_API int get_rank() noexcept;
 SY_API int get_world_size() noexcept;
-// Of ranks on this machine, as launchers number them; 0 and 1 without one.
+// This rank and the number of ranks on this machine, as launchers number them;
+// 0 and 1 without a launcher.
 SY_API int get_local_rank() noexcept;
 SY_API int get_local_world_size() noexcept;
-// Those below throw Error before init, or after the end.
+// The functions below throw Error before init, or after the end.
 SY_API Store& store();
 SY_API std::shared_ptr<ProcessGroup> world();
 SY_API std::shared_ptr<ProcessGroup> group_of(std::string_view name);

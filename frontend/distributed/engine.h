@@ -7,10 +7,10 @@
 #include "c10/scalar_type.h"
 #include "frontend/distributed/reduce_op.h"
 
-// What moves bytes between ranks: MPI, NCCL, or a library outside of the tree.
-// An engine is thin. What is common to all is above it (process_group.h):
-// messages in pieces, the check of every call, time-outs, the thread on which
-// transfers progress.
+// Engines move bytes between ranks: MPI, NCCL, or a library outside of the
+// tree. An engine is thin. The layer above it (process_group.h) has all that
+// engines share: messages in pieces, the check of every call, time-outs, the
+// thread on which transfers progress.
 
 namespace sy::distributed {
 
@@ -44,13 +44,13 @@ struct Transfer {
   ReduceOp op = ReduceOp::SUM;
   const void* in = nullptr;
   void* out = nullptr;
-  // In elements. All ranks' count for all_reduce, broadcast, reduce, send and
-  // recv; the count of one rank's part for all_gather, gather, scatter and
-  // reduce_scatter. recv: the most that may come; NCCL wants what comes.
+  // The number of elements: all ranks' count for all_reduce, broadcast, reduce,
+  // send and recv; the count of one rank's part for all_gather, gather, scatter
+  // and reduce_scatter. recv: the most that may come; NCCL wants what comes.
   int64_t count = 0;
   // The root, or the other rank of send and recv; numbers of the communicator.
   int peer = 0;
-  // Of send and recv. Messages of one pair and one tag arrive in order.
+  // The tag of send and recv. Messages of one pair and one tag arrive in order.
   int tag = 0;
   // all_to_all: how many elements go to, and come from, each rank. Parts lie
   // one after another.
@@ -67,17 +67,17 @@ class SY_API Communicator {
   virtual ~Communicator();
   virtual int rank() const noexcept = 0;
   virtual int size() const noexcept = 0;
-  // Whether the engine itself does such transfers of that dtype. What it does
-  // not, is made of send, recv, all_gather and all_to_all of bytes (dtype
-  // Byte), which it must. AVG is never asked for.
+  // Whether the engine itself does such transfers of that dtype. The caller
+  // makes other transfers of send, recv, all_gather and all_to_all of bytes
+  // (dtype Byte), which every engine must do. AVG is never asked for.
   virtual bool supports(Collective what, ScalarType dtype,
                         ReduceOp op) const noexcept = 0;
   // Starts a transfer and returns without waiting for other ranks. nullptr: it
   // is done already.
   virtual void* begin(const Transfer& t) = 0;
   // Whether the transfer is done; also lets all transfers of the engine go on.
-  // Once it has said true the request is gone. `received`: of a recv, the bytes
-  // that came.
+  // Once it has said true the request is gone. `received`: the bytes that a
+  // recv got.
   virtual bool test(void* request, size_t* received) = 0;
   // Forgets a transfer that will never be done, because a rank is gone. The
   // engine may still write to its memory: the caller keeps that forever.
@@ -125,7 +125,8 @@ class SY_API Engine {
   virtual void shutdown(bool clean) noexcept = 0;
   // Called before connect(); `r` is copied, its context lives until shutdown().
   virtual void set_rendezvous(const Rendezvous& r);
-  // Which of the devices this rank's memory is on; -1: any. After connect().
+  // The index of the device that this rank's memory is on; -1: any. Called
+  // after connect().
   virtual int device_index() const noexcept;
 
  private:

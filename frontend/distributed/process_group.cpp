@@ -53,7 +53,7 @@ Work collective(const std::shared_ptr<Member>& m, Call call, Async async,
     call.device = Prepared::device_of(*m, call);
     prepare(call, prepared.emplace(*m, call), buffers);
     if (!prepared->fits()) {
-      // What the engine does not move goes through the host.
+      // The host moves what the engine does not.
       call.device = kCPU;
       call.tensors.clear();
       call.tensors_hash = 0;

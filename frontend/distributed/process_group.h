@@ -12,7 +12,7 @@
 namespace sy::distributed {
 
 class Context;
-class Member;  // what a group is made of: group_state.h
+class Member;  // this rank's part of a group: group/member.h
 
 // Names what the calls of this thread in its scope are about, in errors and in
 // the fingerprint: "gradients of fc1.weight, fc1.bias". All ranks give the same
@@ -60,7 +60,7 @@ class SY_API ProcessGroup {
   // The world's number of each rank.
   const std::vector<int>& ranks() const noexcept;
   const char* engine() const noexcept;
-  // Of this rank; it lives as long as the group is in use.
+  // The Context of this rank; it lives as long as the group is in use.
   Context& context() const noexcept;
   Milliseconds timeout() const noexcept;
   void set_timeout(Milliseconds t) noexcept;

@@ -45,7 +45,7 @@ ContextGuard::ContextGuard(Context& context) noexcept
 ContextGuard::~ContextGuard() { of_thread = before_; }
 
 void init_process_group(const InitOptions& options) {
-  sy::init();  // which begins a trace that SWITCHYARD_TRACE asks for
+  sy::init();  // begins a trace if SWITCHYARD_TRACE asks for one
   const std::lock_guard guard(changing);
   Context* const before = process.load(std::memory_order_acquire);
   SY_CHECK(

@@ -15,7 +15,7 @@ namespace {
 
 using io::FileView;
 
-// Below, a mapping of its own costs more than a copy.
+// A mapping of its own costs more than a copy below this size.
 constexpr uint64_t kLeastMapped = 64 << 10;
 constexpr std::string_view kEnding = ".npy";
 

@@ -57,7 +57,7 @@ void save(const char* op, const std::string& path, const Entries& tensors,
   file.commit();
 }
 
-// In their order, as many as fit into a file.
+// Splits the tensors, in their order: as many as fit go into a file.
 std::vector<Entries> shards_of(const Entries& tensors, uint64_t most) {
   std::vector<Entries> shards(1);
   uint64_t size = 0;

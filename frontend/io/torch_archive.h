@@ -20,8 +20,8 @@ namespace sy {
 
 namespace serialize {
 
-// What save() writes to. An archive is a module of the file, and the archives
-// in it are its children. For one thread.
+// The archive that save() writes to. An archive is a module of the file, and
+// the archives in it are its children. For one thread.
 class SY_API OutputArchive {
  public:
   OutputArchive();
@@ -63,10 +63,10 @@ class SY_API OutputArchive {
   std::shared_ptr<Module> module_;
 };
 
-// What load() reads from: a module of a file. Tensors are on the CPU and over
-// the mapped file (see read_torch_file), or copied to the device that
-// load_from() was given. Copies share the file's values. Thread-safe but for
-// the tensors.
+// The archive that load() reads from: a module of a file. Tensors are on the
+// CPU and over the mapped file (see read_torch_file), or copied to the device
+// that load_from() was given. Copies share the file's values. Thread-safe but
+// for the tensors.
 class SY_API InputArchive {
  public:
   InputArchive() = default;
@@ -104,7 +104,7 @@ class SY_API InputArchive {
     if (!try_read(key, tensor, is_buffer)) missing(key);
   }
 
-  // In the order of the file.
+  // The keys, in the order of the file.
   std::vector<std::string> keys() const;
 
  private:

@@ -32,8 +32,8 @@ ClassName class_name(int number) {
           str("code/__torch__/___torch_mangle_{}.py", mangled)};
 }
 
-// How libtorch's language names the kind of a value, and what makes a list of
-// it from the items.
+// The type of a list in libtorch's language, and the function that makes the
+// list from its items.
 struct ListKind {
   const char* type;
   const char* builder;  // nullptr: by a tag of the type

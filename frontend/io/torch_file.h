@@ -16,7 +16,7 @@ namespace sy {
 // "cpu", or ("cuda", 0). Parameters and tensors with a gradient require one.
 //
 // Tensors are on the CPU, wherever they were, and over the mapped file, as
-// those of load_safetensors. Those of one storage share it. Check sums of
+// those of load_safetensors. Tensors of one storage share it. Check sums of
 // their bytes are not checked unless they are deflated. Files that were written
 // without check sums are read too.
 //

@@ -17,7 +17,7 @@ using PickleKind = Pickle::Kind;
 // Elements of all dtypes may lie at multiples of it.
 constexpr uintptr_t kAligned = 8;
 constexpr std::string_view kZip = "PK\3\4";
-// What a pickle of PyTorch before 1.6 starts with.
+// The first bytes of a pickle of PyTorch before 1.6.
 constexpr std::string_view kLegacy = "\x80\x02\x8a\nl\xfc\x9c";
 
 // Makes each tensor and each value of a file once.
@@ -66,8 +66,8 @@ class TreeReader {
  private:
   // Places of values that are not among made_.
   static constexpr uint32_t kNew = ~uint32_t{0}, kOpen = kNew - 1;
-  // What allocations take beside their bytes; what a tensor takes, of which
-  // each dim beyond some has memory of its own.
+  // The bytes that an allocation takes beside its own; those of a tensor, of
+  // which each dim beyond some has memory of its own.
   static constexpr uint64_t kBlock = 48, kTensor = 640, kDim = 16;
 
   bool is_empty(PickleId id) const {

@@ -5,7 +5,7 @@
 #include "frontend/io/format/pickle_torch.h"
 #include "frontend/io/torch_value.h"
 
-// From archives of PyTorch to tensors and trees.
+// Makes tensors and trees from archives of PyTorch.
 
 namespace sy::io {
 
@@ -20,7 +20,7 @@ struct OwnedBytes {
 OwnedBytes map_bytes(const char* op, const std::string& path);
 OwnedBytes copy_bytes(const char* op, const void* data, size_t size);
 
-// What becomes of values that ArchiveValue has no kind for.
+// The treatment of values that ArchiveValue has no kind for.
 enum class OtherValues : uint8_t { kRefuse, kNone };
 
 // The tree of an archive with these members.

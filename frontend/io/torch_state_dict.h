@@ -14,9 +14,9 @@ namespace sy {
 // TorchScript's) or an .npz archive.
 //
 // Names of tensors in dicts, lists and modules of one of PyTorch's are paths:
-// {"model": {"fc": [a, b]}} has "model.fc.0" and "model.fc.1". What is no
-// tensor is left out; with `numbers`, numbers and bools become tensors without
-// dims: int64, float64 and bool. Tensors require no gradient.
+// {"model": {"fc": [a, b]}} has "model.fc.0" and "model.fc.1". Values that are
+// no tensors are left out; with `numbers`, numbers and bools become tensors
+// without dims: int64, float64 and bool. Tensors require no gradient.
 //
 // Throws FileError as load_safetensors, read_torch_file and load_npz do, and
 // for a file that holds a tensor without a name or two of one name.

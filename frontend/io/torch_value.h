@@ -13,10 +13,10 @@ namespace sy {
 
 struct ArchiveEntry;
 
-// What a checkpoint holds: a tree of tensors, numbers, strings, lists and
+// The contents of a checkpoint: a tree of tensors, numbers, strings, lists and
 // dicts, as Python's torch.save takes it. A value is immutable. Copies share
-// what it holds, so a value may stand in many places at no cost.
-// Thread-safe but for the tensors.
+// what it holds, so a value may stand in many places at no cost. Thread-safe
+// but for the tensors.
 class SY_API ArchiveValue {
  public:
   enum class Kind : uint8_t {
@@ -57,18 +57,18 @@ class SY_API ArchiveValue {
   double to_double() const;
   const std::string& to_string() const;
   const Tensor& to_tensor() const;
-  // Of a list or a tuple, and of a dict in its order. They live as long as a
-  // copy of this value does.
+  // The items of a list or a tuple, and the entries of a dict in its order.
+  // They live as long as a copy of this value does.
   const std::vector<ArchiveValue>& items() const;
   const std::vector<ArchiveEntry>& entries() const;
 
-  // Of a dict: nullptr, or IndexError, if there is no such key. Takes the
-  // logarithm of the dict's size.
+  // The value of a dict's key: nullptr, or IndexError, if there is no such key.
+  // Takes the logarithm of the dict's size.
   const ArchiveValue* find(std::string_view key) const;
   const ArchiveValue& operator[](std::string_view key) const;
 
-  // What copies share: equal for two values only if one is a copy of the other,
-  // or both hold nothing (nullptr).
+  // The address that copies share: equal for two values only if one is a copy
+  // of the other, or both hold nothing (nullptr).
   const void* identity() const { return payload_.get(); }
 
  private:

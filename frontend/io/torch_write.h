@@ -37,7 +37,7 @@ class TorchWriter {
   void save(const std::string& path);
 
  private:
-  // What the file has of a storage.
+  // The part of a storage that the file has.
   struct Part {
     Tensor first;  // announced
     bool whole;    // or the elements of `first` alone

@@ -3,7 +3,7 @@
 #include <utility>
 
 // One option of a class of options: a member name_, a setter that returns the
-// object, and access to the value. What follows sections of these is private.
+// object, and access to the value. Members after these are private.
 //
 //   struct SGDOptions {
 //     SY_ARG(double, lr) = 1e-3;

@@ -25,7 +25,7 @@ int64_t size_from_end(const TensorBase& t, int64_t d) {
   return t.sizes()[static_cast<size_t>(t.dim() - d)];
 }
 
-// Of matrices [..., m, k] and [..., k, n], or a vector.
+// Counts a product of matrices [..., m, k] and [..., k, n], or a vector.
 int64_t of_product(const TensorBase& a, const TensorBase& b) {
   if (a.dim() == 1) return 2 * a.numel();
   const int64_t n = b.dim() == 1 ? 1 : size_from_end(b, 1);

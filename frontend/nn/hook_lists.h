@@ -50,7 +50,7 @@ struct HookList {
   }
 };
 
-// Those of one module, or of all.
+// The hooks of one module, or of all.
 struct ModuleHooks {
   HookList<ForwardPreHook> forward_pre;
   HookList<ForwardHook> forward;

@@ -23,9 +23,9 @@ using NonlinearityType =
                     enumtype::kLeakyReLU, enumtype::kSELU>;
 using FanModeType = enumtype::OneOf<enumtype::kFanIn, enumtype::kFanOut>;
 
-// What keeps the variance of activations: 1 for linear functions and sigmoid,
-// 5/3 for tanh, sqrt(2) for relu, sqrt(2 / (1 + param^2)) for leaky_relu, 3/4
-// for selu.
+// The gain that keeps the variance of activations: 1 for linear functions and
+// sigmoid, 5/3 for tanh, sqrt(2) for relu, sqrt(2 / (1 + param^2)) for
+// leaky_relu, 3/4 for selu.
 SY_API double calculate_gain(NonlinearityType nonlinearity,
                              double param = 0.01);
 // {fan in, fan out} of a weight.
@@ -52,20 +52,21 @@ SY_API Tensor orthogonal_(Tensor tensor, double gain = 1.0);
 // Normal numbers, of which a share of `sparsity` in each column is 0 (Martens,
 // 2010); a matrix.
 SY_API Tensor sparse_(Tensor tensor, double sparsity, double std = 0.01);
-// Of variance gain^2 / fan, where the gain is that of the nonlinearity with
-// parameter `a` (He et al., 2015).
+// Numbers of variance gain^2 / fan, where the gain is that of the nonlinearity
+// with parameter `a` (He et al., 2015).
 SY_API Tensor kaiming_normal_(Tensor tensor, double a = 0,
                               FanModeType mode = kFanIn,
                               NonlinearityType nonlinearity = kLeakyReLU);
 SY_API Tensor kaiming_uniform_(Tensor tensor, double a = 0,
                                FanModeType mode = kFanIn,
                                NonlinearityType nonlinearity = kLeakyReLU);
-// Of variance 2 gain^2 / (fan in + fan out) (Glorot and Bengio, 2010).
+// Numbers of variance 2 gain^2 / (fan in + fan out) (Glorot and Bengio, 2010).
 SY_API Tensor xavier_normal_(Tensor tensor, double gain = 1.0);
 SY_API Tensor xavier_uniform_(Tensor tensor, double gain = 1.0);
 
-// By the name in Python: "xavier_uniform_" or "xavier_uniform". For those that
-// need nothing but the tensor. Throws ValueError, which lists the names.
+// Calls a function by the name in Python, "xavier_uniform_" or
+// "xavier_uniform": one that needs nothing but the tensor. Throws ValueError,
+// which lists the names.
 SY_API Tensor by_name(std::string_view name, Tensor tensor);
 
 }  // namespace sy::nn::init

@@ -65,8 +65,8 @@ class SY_API Module : public std::enable_shared_from_this<Module> {
   // and for a tensor that is the result of a recorded operation.
   Tensor& register_parameter(std::string name, Tensor tensor,
                              bool requires_grad = true);
-  // Registers a tensor that is not trained. Those that are not persistent are
-  // in no state dict.
+  // Registers a tensor that is not trained. State dicts leave out a tensor
+  // that is not persistent.
   Tensor& register_buffer(std::string name, Tensor tensor,
                           bool persistent = true);
   // The same, or in the place of the one of that name: for layers that make
@@ -116,8 +116,9 @@ class SY_API Module : public std::enable_shared_from_this<Module> {
                         bool include_self = true) const;
   std::vector<std::shared_ptr<Module>> children() const;
   const Modules& named_children() const { return children_; }
-  // By path, "encoder.0.weight". Throw ValueError, which names the module where
-  // the path ends and what is there. Those of modules take "" for this one.
+  // These get what a path, "encoder.0.weight", leads to. They throw ValueError,
+  // which names the module where the path ends and what is there.
+  // get_submodule() takes "" for this one.
   Tensor get_parameter(std::string_view path) const;
   Tensor get_buffer(std::string_view path) const;
   std::shared_ptr<Module> get_submodule(std::string_view path) const;
@@ -128,7 +129,8 @@ class SY_API Module : public std::enable_shared_from_this<Module> {
   void apply(const std::function<void(const std::string& path, Module&)>& f,
              const std::string& prefix = "");
 
-  // For layers that act differently while training, such as Dropout.
+  // Sets the mode, for layers that act differently while training, such as
+  // Dropout.
   virtual void train(bool on = true);
   void eval() { train(false); }
   bool is_training() const {
@@ -177,9 +179,9 @@ class SY_API Module : public std::enable_shared_from_this<Module> {
   LoadReport load_state_dict(const StateDict& state, bool strict = true,
                              bool assign = false);
 
-  // What sy::save(module, path) and sy::load(module, path) of <sy/io.h> call:
-  // files of torch::save and torch::load. The same tensors as in state dicts.
-  // load() throws what load_state_dict() throws.
+  // sy::save(module, path) and sy::load(module, path) of <sy/io.h> call these,
+  // for files of torch::save and torch::load. Files have the same tensors as
+  // state dicts. load() throws what load_state_dict() throws.
   virtual void save(serialize::OutputArchive& archive) const;
   virtual void load(serialize::InputArchive& archive);
   // Whether archives have a part for it.
@@ -198,7 +200,8 @@ class SY_API Module : public std::enable_shared_from_this<Module> {
   HookHandle register_load_state_dict_pre_hook(StateDictHook hook);
   HookHandle register_load_state_dict_post_hook(LoadHook hook);
 
-  // What a print has inside of the brackets: "in_features=64, out_features=32".
+  // The text of a print inside of the brackets: "in_features=64,
+  // out_features=32".
   virtual std::string extra_repr() const { return ""; }
   // "Linear(in_features=64, out_features=32)"; modules below in lines.
   virtual void pretty_print(std::ostream& stream) const;

@@ -31,8 +31,8 @@ void add_tensors(std::vector<Tensor*>& all, T& value) {
   }
 }
 
-// What stands for an argument until the module is called: hooks may put another
-// tensor there.
+// The type that holds an argument until the module is called: hooks may put
+// another tensor there.
 template <class A>
 using Kept = std::conditional_t<std::is_convertible_v<A&&, const Tensor&>,
                                 Tensor, std::decay_t<A>>;

@@ -85,7 +85,7 @@ struct Wrapped {
   }
 };
 
-// What the nodes around the inputs and the outputs of a call share.
+// The state that the nodes around the inputs and the outputs of a call share.
 struct BackwardRun {
   std::shared_ptr<Module> module;
   ModuleHooks global, own;

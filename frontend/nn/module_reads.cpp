@@ -48,7 +48,8 @@ class ModuleReads final : public Dependence {
     add(m.children_);
   }
 
-  // Its end: code that knows its type reads more of it than other code.
+  // The end of the module: code that knows its type reads more of it than other
+  // code.
   const void* of() const noexcept override {
     return bytes_[0].at() + bytes_[0].size();
   }

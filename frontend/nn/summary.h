@@ -11,20 +11,20 @@
 
 namespace sy::nn {
 
-// What a model is made of, and what one call of it takes.
+// The modules of a model, and what one call of it takes.
 struct SY_API Summary {
   struct Row {
     std::string path;  // "" for the model itself
     std::string type;
     std::vector<std::string> outputs;  // sizes; none: it was not called
     int64_t calls = 0;
-    // With those of the modules below. A tensor counts once.
+    // The counts include the modules below. A tensor counts once.
     int64_t parameters = 0;
     int64_t trained = 0;  // those that require a gradient
     int64_t bytes = 0;    // of parameters and buffers
-    // Of products, convolutions, attention and recurrent layers: two for each
-    // multiplication and addition. Pointwise calls do not count, as in
-    // PyTorch's counter.
+    // The operations of products, convolutions, attention and recurrent layers:
+    // two for each multiplication and addition. Pointwise calls do not count,
+    // as in PyTorch's counter.
     int64_t flops = 0;
   };
   std::vector<Row> rows;  // a module before those below it

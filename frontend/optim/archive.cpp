@@ -112,7 +112,7 @@ OutputArchive archive_of(const ArchiveKinds& kinds, const NamedTensors& state) {
 
 Tensor count_of(size_t n) { return full({}, static_cast<int64_t>(n), kLong); }
 
-// From "state.KEY.NAME", by key. Names have no dots.
+// The states from "state.KEY.NAME", by key. Names have no dots.
 std::map<std::string, NamedTensors> states_of(const NamedTensors& dict) {
   constexpr std::string_view kState = "state.";
   std::map<std::string, NamedTensors> states;

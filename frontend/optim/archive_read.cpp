@@ -77,7 +77,8 @@ std::string kind_of(const std::tuple<T...>*) {
   return str("a tuple of {} floats", sizeof...(T));
 }
 
-// For an optimizer with these groups, and these keys of parameters.
+// Reads an archive for an optimizer with these groups, and these keys of
+// parameters.
 class Reader {
  public:
   Reader(const std::vector<OptimizerParamGroup>& groups,
@@ -280,7 +281,8 @@ class Reader {
     }
   }
 
-  // Of LBFGS. A row has all elements of all parameters, or is a number.
+  // Reads a list of rows of LBFGS. A row has all elements of all parameters, or
+  // is a number.
   void read_rows(const std::string& path, const std::vector<Value>& list,
                  bool of_elements) {
     std::vector<int64_t> sizes;
@@ -358,7 +360,7 @@ void Optimizer::load(InputArchive& archive) {
     impl_->found = {};
     throw;
   }
-  // Of an override that does not call read_options().
+  // An override of load_state_dict() may not have called read_options().
   std::exchange(impl_->found, {}).raise(defaults().optimizer());
 }
 

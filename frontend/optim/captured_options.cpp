@@ -167,7 +167,7 @@ class OptionReads final : public Dependence {
   const uint64_t was_renumbered_;
   const std::weak_ptr<const void> alive_;
   std::vector<GroupReads> reads_;
-  // By the last holds().
+  // The results of the last holds().
   const char* differs_ = nullptr;
   WatchedBytes* differing_ = nullptr;
 };

@@ -5,7 +5,7 @@
 
 #include "frontend/optim/optimizer.h"
 
-// What a captured step tells of the options that it has read.
+// The note of a captured step about the options that it has read.
 
 namespace sy::optim {
 

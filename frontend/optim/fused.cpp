@@ -26,7 +26,7 @@ const PointwiseOp* find(const char* name) {
       ->pointwise;
 }
 
-// By Update::Op. Operators of the library stay.
+// Returns the shape of an Update::Op. Operators of the library stay.
 const Shape& shape_of(Update::Op op) {
   static const Shape shapes[] = {
       {find("aten::lerp.Scalar"), 2},
@@ -61,7 +61,7 @@ struct Node {
   }
 };
 
-// Dense in the same way, so that they are rows of elements.
+// Whether both are dense in the same way, so that they are rows of elements.
 bool alike(const Tensor& a, const Tensor& b) {
   const TensorImpl &x = *a.impl(), &y = *b.impl();
   if (x.dtype() != y.dtype() || x.sizes() != y.sizes()) return false;

@@ -306,7 +306,7 @@ std::vector<double> SWALR::get_lrs() {
   const double before = weight_at(step - 1), weight = weight_at(step);
   std::vector<double> lrs = get_current_lrs();
   for (size_t i = 0; i < lrs.size(); ++i) {
-    // What the lr would be without what was added so far.
+    // The lr without what was added so far.
     const double first = before == 1
                              ? swa_lrs_[i]
                              : (lrs[i] - before * swa_lrs_[i]) / (1 - before);

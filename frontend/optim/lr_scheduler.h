@@ -143,7 +143,7 @@ class SY_API MultiplicativeLR : public LRScheduler {
   std::vector<LRLambda> lambdas_;
 };
 
-// Times gamma, every step_size epochs.
+// Multiplies the lr by gamma every step_size epochs.
 class SY_API StepLR : public LRScheduler {
  public:
   StepLR(Optimizer& optimizer, int64_t step_size, double gamma = 0.1,
@@ -160,7 +160,8 @@ class SY_API StepLR : public LRScheduler {
   double gamma_;
 };
 
-// Times gamma at each milestone. One that stands twice counts twice.
+// Multiplies the lr by gamma at each milestone. One that stands twice counts
+// twice.
 class SY_API MultiStepLR : public LRScheduler {
  public:
   MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones,
@@ -177,8 +178,8 @@ class SY_API MultiStepLR : public LRScheduler {
   double gamma_;
 };
 
-// Times factor, in the first total_iters epochs. factor: 0 to 1. After factor 0
-// the learning rates are base_lr again.
+// base_lr times factor in the first total_iters epochs. factor: 0 to 1. After
+// factor 0 the learning rates are base_lr again.
 class SY_API ConstantLR : public LRScheduler {
  public:
   explicit ConstantLR(Optimizer& optimizer, double factor = 1.0 / 3,
@@ -198,8 +199,8 @@ class SY_API ConstantLR : public LRScheduler {
   int64_t total_iters_;
 };
 
-// Times a factor that goes from start_factor to end_factor in total_iters
-// epochs. 0 < start_factor <= 1, 0 <= end_factor <= 1.
+// base_lr times a factor that goes from start_factor to end_factor in
+// total_iters epochs. 0 < start_factor <= 1, 0 <= end_factor <= 1.
 class SY_API LinearLR : public LRScheduler {
  public:
   explicit LinearLR(Optimizer& optimizer, double start_factor = 1.0 / 3,
@@ -217,7 +218,7 @@ class SY_API LinearLR : public LRScheduler {
   int64_t total_iters_;
 };
 
-// Times gamma, every epoch.
+// Multiplies the lr by gamma every epoch.
 class SY_API ExponentialLR : public LRScheduler {
  public:
   ExponentialLR(Optimizer& optimizer, double gamma, int64_t last_epoch = -1);
@@ -232,7 +233,7 @@ class SY_API ExponentialLR : public LRScheduler {
   double gamma_;
 };
 
-// Times (1 - epoch / total_iters)^power, which ends at 0.
+// base_lr times (1 - epoch / total_iters)^power, which ends at 0.
 class SY_API PolynomialLR : public LRScheduler {
  public:
   explicit PolynomialLR(Optimizer& optimizer, int64_t total_iters = 5,
@@ -249,8 +250,8 @@ class SY_API PolynomialLR : public LRScheduler {
   double power_;
 };
 
-// From base_lr to eta_min along a cosine in T_max epochs, then back, and so on:
-// Loshchilov and Hutter, "SGDR: Stochastic Gradient Descent with Warm
+// Goes from base_lr to eta_min along a cosine in T_max epochs, then back, and
+// so on: Loshchilov and Hutter, "SGDR: Stochastic Gradient Descent with Warm
 // Restarts" (2016), without the restarts.
 class SY_API CosineAnnealingLR : public LRScheduler {
  public:
@@ -268,9 +269,9 @@ class SY_API CosineAnnealingLR : public LRScheduler {
   double eta_min_;
 };
 
-// From the lr of now to swa_lr in anneal_epochs epochs: for stochastic weight
-// averaging. anneal_strategy: "cos" or "linear". In a sequence it begins at the
-// lr of now too.
+// Goes from the lr of now to swa_lr in anneal_epochs epochs: for stochastic
+// weight averaging. anneal_strategy: "cos" or "linear". In a sequence it begins
+// at the lr of now too.
 class SY_API SWALR : public LRScheduler {
  public:
   SWALR(Optimizer& optimizer, const PerGroup& swa_lr,

@@ -122,7 +122,7 @@ void ChainedScheduler::step() {
   is_resumed_ = false;
   for (const auto& s : schedulers_) s->step();
   last_epoch_ = schedulers_[0]->last_epoch();
-  // What the others gave is lost in the learning rates of now.
+  // The learning rates of now have lost what the others gave.
   if (jumps()) set_lrs(closed_form());
   last_lr_ = get_current_lrs();
 }

@@ -10,9 +10,10 @@ namespace sy::optim {
 
 using LRSchedulers = std::vector<std::shared_ptr<LRScheduler>>;
 
-// One after the other: schedulers[i] begins at epoch milestones[i - 1], at the
-// learning rates that the first scheduler was made with. With last_epoch the
-// schedulers are made without, and all steps so far are taken again.
+// Runs schedulers one after the other: schedulers[i] begins at epoch
+// milestones[i - 1], at the learning rates that the first scheduler was made
+// with. With last_epoch the schedulers are made without, and all steps so far
+// are taken again.
 class SY_API SequentialLR : public LRScheduler {
  public:
   SequentialLR(Optimizer& optimizer, LRSchedulers schedulers,
@@ -36,9 +37,9 @@ class SY_API SequentialLR : public LRScheduler {
   std::vector<int64_t> milestones_;
 };
 
-// All of them, one upon the other. Where one gives no multiple of the learning
-// rates before (after a factor of 0, at a milestone of a sequence), they are
-// the product of what each gives alone.
+// Applies all of them, one upon the other. If one gives no multiple of the
+// learning rates before (after a factor of 0, at a milestone of a sequence),
+// they are the product of what each gives alone.
 class SY_API ChainedScheduler : public LRScheduler {
  public:
   explicit ChainedScheduler(LRSchedulers schedulers);

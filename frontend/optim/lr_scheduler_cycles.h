@@ -27,7 +27,7 @@ struct CyclicLROptions {
   int64_t last_epoch = -1;
 };
 
-// Between base_lr and max_lr: Smith, "Cyclical Learning Rates for Training
+// Goes between base_lr and max_lr: Smith, "Cyclical Learning Rates for Training
 // Neural Networks" (2015). Step it after each batch.
 class SY_API CyclicLR : public LRScheduler {
  public:
@@ -47,9 +47,9 @@ class SY_API CyclicLR : public LRScheduler {
   std::vector<double> max_lrs_, base_momentums_, max_momentums_;
 };
 
-// From base_lr to eta_min along a cosine in T_0 epochs, then again from base_lr
-// in T_mult times as many, and so on: Loshchilov and Hutter, "SGDR: Stochastic
-// Gradient Descent with Warm Restarts" (2016).
+// Goes from base_lr to eta_min along a cosine in T_0 epochs, then again from
+// base_lr in T_mult times as many, and so on: Loshchilov and Hutter, "SGDR:
+// Stochastic Gradient Descent with Warm Restarts" (2016).
 class SY_API CosineAnnealingWarmRestarts : public LRScheduler {
  public:
   CosineAnnealingWarmRestarts(Optimizer& optimizer, int64_t T_0,
@@ -72,7 +72,7 @@ class SY_API CosineAnnealingWarmRestarts : public LRScheduler {
 };
 
 struct OneCycleLROptions {
-  // Or else epochs and steps_per_epoch.
+  // The number of all steps; or else epochs and steps_per_epoch.
   std::optional<int64_t> total_steps = std::nullopt;
   std::optional<int64_t> epochs = std::nullopt;
   std::optional<int64_t> steps_per_epoch = std::nullopt;

@@ -23,7 +23,7 @@ class SchedulerNumbers {
       add(name + "." + std::to_string(i), &(*values)[i]);
     }
   }
-  // For the numbers that are added from then on.
+  // Sets the prefix of the numbers that are added from then on.
   void set_prefix(std::string prefix) { prefix_ = std::move(prefix); }
   const std::string& prefix() const { return prefix_; }
 

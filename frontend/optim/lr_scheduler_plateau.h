@@ -4,8 +4,8 @@
 
 namespace sy::optim {
 
-// Times factor, once a metric has not become better for more than `patience`
-// epochs. As torch's ReduceLROnPlateau.
+// Multiplies the lr by factor, once a metric has not become better for more
+// than `patience` epochs. As torch's ReduceLROnPlateau.
 class SY_API ReduceLROnPlateauScheduler {
  public:
   // Whether less or more is better, and by how much it has to be, as a part of

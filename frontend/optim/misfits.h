@@ -7,7 +7,7 @@
 
 namespace sy::optim {
 
-// What load_state_dict says of a state that does not fit: names.
+// The names that load_state_dict reports of a state that does not fit.
 struct SY_API Misfits {
   std::vector<std::string> missing, unexpected, misshapen;
   // Throws ValueError "[Adam] load_state_dict: missing a, b; unexpected c"

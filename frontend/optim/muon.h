@@ -12,7 +12,7 @@ struct SY_API MuonOptions : OptimizerCloneableOptions<MuonOptions> {
   SY_OPTION(double, weight_decay) = 0.1;
   SY_OPTION(double, momentum) = 0.95;
   SY_OPTION(bool, nesterov) = true;
-  // Of the Newton-Schulz iteration.
+  // The coefficients of the Newton-Schulz iteration.
   SY_OPTION(coefficients_t, ns_coefficients) = {3.4445, -4.775, 2.0315};
   // The least norm to divide by.
   SY_OPTION(double, eps) = 1e-7;

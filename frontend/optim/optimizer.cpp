@@ -232,7 +232,7 @@ bool Optimizer::Impl::fits(const Plan& plan, const OptimizerParamGroup& group,
 
 namespace {
 
-// What the parameters of a bucket share.
+// The properties that the parameters of a bucket share.
 struct BucketKey {
   int device, index, dtype;
   uint32_t present, wanted;
@@ -346,8 +346,8 @@ void Optimizer::Impl::take_grads(size_t group, Bucket* b) const {
   }
 }
 
-// What a captured step reads of tensors must be there before the graph runs,
-// unless an earlier step of the same capture reads them too.
+// The tensors that a captured step reads must have their values before the
+// graph runs, unless an earlier step of the same capture reads them too.
 void Optimizer::Impl::refresh(OptimizerOptions& options) const {
   std::optional<Unrecorded> unrecorded;
   if (thread_state.capture != nullptr &&

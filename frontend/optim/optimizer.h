@@ -100,14 +100,14 @@ class SY_API Optimizer {
 
   std::vector<OptimizerParamGroup>& param_groups() noexcept;
   const std::vector<OptimizerParamGroup>& param_groups() const noexcept;
-  // Those of the first group.
+  // The parameters of the first group.
   std::vector<Tensor>& parameters() noexcept;
   const std::vector<Tensor>& parameters() const noexcept;
   // The number of parameters in all groups.
   size_t size() const noexcept;
   OptimizerOptions& defaults() noexcept;
   const OptimizerOptions& defaults() const noexcept;
-  // What is kept for each parameter, by its TensorImpl: "exp_avg", "step".
+  // The state of each parameter, by its TensorImpl: "exp_avg", "step".
   std::unordered_map<void*, NamedTensors> state() const;
 
   // Everything that a run needs to go on, as tensors: "state.KEY.exp_avg",
@@ -149,7 +149,7 @@ class SY_API Optimizer {
   std::unique_ptr<Impl> impl_;
 };
 
-// What optimizers derive from: their constructors.
+// The base class of optimizers: their constructors.
 template <class Options>
 class OptimizerOf : public Optimizer {
  public:

@@ -16,7 +16,7 @@ struct SharedNumbers {
   std::vector<Number> values;
 };
 
-// What is kept for one parameter.
+// The state of one parameter.
 struct ParamState {
   std::vector<Tensor> tensors;  // by kind; undefined: not there
   std::shared_ptr<SharedNumbers> numbers;
@@ -48,11 +48,12 @@ struct Optimizer::Impl {
   // How often parameters got other numbers, which graphs of steps before do not
   // write to.
   uint64_t renumbered = 0;
-  // That which has read the options last.
+  // The number of the capture that has read the options last.
   uint64_t last_capture = 0;
   // Lives as long as this.
   std::shared_ptr<const void> alive = std::make_shared<char>();
-  // What load() found in an archive and read_options() is to report.
+  // The misfits that load() found in an archive, and that read_options() is to
+  // report.
   Misfits found;
 
   const UpdateRule& rule() const;
@@ -74,11 +75,12 @@ struct Optimizer::Impl {
   void move_found(Misfits* to);
 };
 
-// Of state dicts: "param_groups.0.lr", and the option's value.
+// The name of an option in state dicts, "param_groups.0.lr", and its value.
 std::string option_name(size_t group, std::string_view option);
 Tensor option_tensor(const OptionRef& option);
 
-// What archives have of the state of a parameter besides tensors, by name.
+// The parts of the state of a parameter that archives have besides tensors, by
+// name.
 struct ArchiveKinds {
   std::vector<std::string_view> ints, reals;
   std::vector<std::string_view> lists;   // of the rows of a tensor

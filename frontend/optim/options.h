@@ -56,7 +56,7 @@ class SY_API OptionCheck {
               const std::tuple<double, double>& values) const;
   // At least 0: what all optimizers ask of their lr.
   void lr(double value) const { at_least("lr", value, 0); }
-  // What Adam and its kin ask of theirs.
+  // Checks the options of Adam and its kin.
   template <class Options>
   void adam(const Options& o) const {
     lr(o.lr());
@@ -71,7 +71,8 @@ class SY_API OptionCheck {
   std::string where_;
 };
 
-// The options of a group of parameters. Those of each optimizer derive from it.
+// The options of a group of parameters. The options of each optimizer derive
+// from it.
 class SY_API OptimizerOptions {
  public:
   OptimizerOptions() = default;
@@ -91,7 +92,7 @@ class SY_API OptimizerOptions {
   virtual ~OptimizerOptions();
 
   virtual std::unique_ptr<OptimizerOptions> clone() const;
-  // As they are where nobody sets anything.
+  // The options as they are if nobody sets anything.
   virtual std::unique_ptr<OptimizerOptions> fresh() const;
   // Throw NotImplementedError for options without an lr.
   virtual double get_lr() const;
@@ -109,7 +110,7 @@ class SY_API OptimizerOptions {
   virtual bool is_capturable() const { return false; }
   virtual bool is_differentiable() const { return false; }
   // Takes the options that nobody set from those of an optimizer of the same
-  // type; what they are then, they are for good. An option counts as set by its
+  // type; they keep these values for good. An option counts as set by its
   // setter, by the constructor's lr, or if it has not its usual value.
   void inherit(OptimizerOptions& defaults);
 
@@ -138,7 +139,7 @@ class SY_API OptimizerOptions {
 
  protected:
   void fill_lr_tensors(double lr);
-  // What the setter of an option says. `option` is never freed.
+  // The setter of an option calls it. `option` is never freed.
   void note_set(const char* option);
 
  private:
@@ -160,7 +161,7 @@ class SY_API OptimizerOptions {
   std::vector<NumberTensor> numbers_;
 };
 
-// What options derive from: struct MyOptions : OptimizerCloneableOptions<
+// The base class of options: struct MyOptions : OptimizerCloneableOptions<
 // MyOptions>, with a SY_OPTION for each. Finds lr, capturable and
 // differentiable by their names.
 template <class Derived>

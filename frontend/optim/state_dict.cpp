@@ -164,7 +164,7 @@ void Optimizer::set_options(
     std::vector<std::unique_ptr<OptimizerOptions>> options) {
   for (size_t g = 0; g < options.size(); ++g) {
     OptimizerOptions& to = impl_->groups[g].options();
-    // Into the same object: others refer to it.
+    // The object stays the same: others refer to it.
     const auto from = options[g]->list(), own = to.list();
     for (size_t i = 0; i < own.size(); ++i) {
       std::visit([&](auto* v) { *v = *std::get<decltype(v)>(from[i].value); },
@@ -221,7 +221,7 @@ NamedTensors Optimizer::state_dict() const {
 
 void Optimizer::Impl::keep_memory(
     std::unordered_map<const TensorImpl*, ParamState>* loaded) {
-  // By what was shared: the parameters that shared it and have a new state.
+  // The new states of the parameters that shared numbers, by these numbers.
   std::unordered_map<std::shared_ptr<SharedNumbers>, std::vector<ParamState*>>
       sharers;
   for (auto& [param, to] : *loaded) {
@@ -246,7 +246,7 @@ void Optimizer::Impl::keep_memory(
     };
     const std::vector<double> first = values_of(*all[0]);
     for (ParamState* const s : all) {
-      // Those that differ from the first get numbers of their own.
+      // States that differ from the first get numbers of their own.
       if (values_of(*s) != first) {
         ++renumbered;
         continue;

@@ -35,7 +35,8 @@ struct Pair {
   Tensor averaged, current;
 };
 
-// Not the values of computed parameters, which have no state of their own.
+// The buffers but for the values of computed parameters, which have no state of
+// their own.
 NamedTensors state_buffers(const nn::Module& model) {
   namespace parametrize = nn::utils::parametrize;
   std::unordered_set<const TensorImpl*> computed;

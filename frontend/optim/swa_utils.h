@@ -48,7 +48,7 @@ SY_API AvgFn get_swa_avg_fn();
 SY_API MultiAvgFn get_swa_multi_avg_fn();
 
 struct AveragedModelOptions {
-  // Where the average is; else where the model is.
+  // The device of the average; by default the model's.
   SY_ARG(std::optional<Device>, device) = std::nullopt;
   // One of them, or none for get_swa_multi_avg_fn().
   SY_ARG(AvgFn, avg_fn);
@@ -79,7 +79,7 @@ std::shared_ptr<M> copy_of(const M& model, std::optional<Device> device) {
 
 }  // namespace detail
 
-// What averages of models of all types have.
+// The base class of averages of models of all types.
 class SY_API AveragedModelImplBase : public nn::Module {
  public:
   // Takes the model into the average; the first time it is copied. Tensors
@@ -127,7 +127,7 @@ class AveragedModelImpl : public AveragedModelImplBase {
                              AveragedModelOptions options = {})
       : AveragedModelImpl(*model, std::move(options)) {}
 
-  // What the averaged model gives.
+  // Returns the result of the averaged model.
   template <class... A>
   requires requires(M& m, A&&... a) { m.forward(std::forward<A>(a)...); }
   auto forward(A&&... arguments) {

@@ -14,7 +14,7 @@
 
 namespace sy::optim {
 
-// What a bucket keeps from step to step.
+// The data that a bucket keeps from step to step.
 struct Bucket {
   std::vector<Tensor> params, grads;
   std::vector<std::vector<Tensor>> states;  // by kind, then by parameter
@@ -51,7 +51,8 @@ class Update {
   // A number of the options, by its place in them: a tensor in captured steps,
   // if it varies.
   Number input(const double& option);
-  // Where those come from, and which there were.
+  // Sets the options that inputs come from, and the list of inputs that there
+  // were.
   void take_inputs(OptimizerOptions* from, std::vector<const double*>* taken) {
     from_ = from;
     taken_ = taken;
@@ -124,8 +125,8 @@ class Update {
   std::vector<Call> calls_;
 };
 
-// What an optimizer is beside its options. Without state; there is one object
-// of each class. `options` are those of the optimizer.
+// An optimizer apart from its options. It has no state; there is one object of
+// each class. `options` are those of the optimizer.
 class UpdateRule {
  public:
   struct Names {

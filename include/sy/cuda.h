@@ -68,7 +68,7 @@ inline MemoryStats memory_stats(Device device = Device(kCUDA)) {
 inline int64_t memory_allocated(Device device = Device(kCUDA)) {
   return cuda::memory_stats(device).allocated;
 }
-// With what is kept for reuse.
+// The bytes handed out, and those kept for reuse.
 inline int64_t memory_reserved(Device device = Device(kCUDA)) {
   const MemoryStats s = cuda::memory_stats(device);
   return s.allocated + s.cached;
@@ -93,7 +93,8 @@ inline void empty_cache() {
 // ---- numbers ----
 
 // Whether products of float32 may be made by TF32, which keeps 10 bits of each
-// operand's mantissa and is several times faster. Off at first. Of the process.
+// operand's mantissa and is several times faster. The setting is off at first,
+// and holds for the process.
 inline void set_allow_tf32(bool allow) {
   typed_operator<void(bool)>("cuda::set_allow_tf32").call(allow);
 }
@@ -135,7 +136,7 @@ class SY_API CompileError : public Error {
   CompileError(std::string_view name, std::string log)
       : Error(str("[cuda.compile] {} does not compile:\n{}", name, log)),
         log_(std::move(log)) {}
-  // What the compiler says, with lines of the source.
+  // The messages of the compiler, with lines of the source.
   const std::string& log() const noexcept { return log_; }
 
  private:
@@ -149,7 +150,7 @@ struct Dim3 {
       : x(of_x), y(of_y), z(of_z) {}
 };
 
-// What a kernel is called with: a tensor on the device, or a number.
+// An argument of a kernel: a tensor on the device, or a number.
 class KernelArgument {
  public:
   KernelArgument(const Tensor& t) : tensor_(t), kind_(0) {}
@@ -165,7 +166,7 @@ class KernelArgument {
   int64_t kind_, bits_ = -1;
 };
 
-// What compile() makes. A value; any thread may launch it.
+// A kernel that compile() has made. A value; any thread may launch it.
 class Kernel {
  public:
   const std::string& name() const noexcept { return name_; }
@@ -178,8 +179,8 @@ class Kernel {
   //
   // Throws ValueError and TypeError for arguments that the parameters do not
   // take, for tensors of other devices, and after the library was unloaded;
-  // Error for what the driver refuses, such as too many threads. What goes
-  // wrong later names the kernel.
+  // Error for what the driver refuses, such as too many threads. Later errors
+  // name the kernel.
   void launch(Dim3 grid, Dim3 block,
               std::initializer_list<KernelArgument> arguments,
               int64_t shared_bytes = 0) const {
@@ -224,7 +225,7 @@ class Kernel {
 // `dynamic_shared()` is the shared memory of `shared_bytes`. No headers of CUDA
 // are there; --fmad=false.
 //
-// What was compiled is kept in the cache folder, by its text, so that another
+// The cache folder keeps what was compiled, by its text, so that another
 // process need not compile it. Compiling the same again costs a lookup. Throws
 // CompileError for what the compiler says, ValueError for a text without such a
 // function, and Error where there is no compiler or no device.

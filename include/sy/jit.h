@@ -1,5 +1,5 @@
 #pragma once
 
-// What programs are compiled to, and whether.
+// The compilation of programs: its results, and whether it is on.
 
 #include "aten/backend/jit.h"

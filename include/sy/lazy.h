@@ -20,7 +20,7 @@
 
 namespace sy::lazy {
 
-// Since the process started.
+// Counts since the process started.
 struct Counters {
   int64_t recorded = 0;     // calls
   int64_t ran_at_once = 0;  // calls that cannot be recorded
@@ -56,7 +56,7 @@ inline std::string text(std::string_view what, TensorList tensors = {}) {
 }  // namespace detail
 
 // Begins to compute what tensors of the device still hold, and returns, so that
-// the program records on meanwhile. Whoever reads a value waits for it.
+// the program records on meanwhile. A reader of a value waits for it.
 // sync(kWait) returns when all is computed. Throws what a kernel has thrown
 // since the last call: calls that did not run stay recorded.
 enum Wait : bool { kNoWait = false, kWait = true };
@@ -89,7 +89,8 @@ inline std::string explain() { return detail::text("miss"); }
 inline std::string plan_text() { return detail::text("plan"); }
 inline std::string plan_dot() { return detail::text("plan_dot"); }
 // The recorded calls that these tensors need; of all tensors if there are none.
-// As a listing, and for graphviz, with a box for each region.
+// graph_text() lists them, graph_dot() is for graphviz, with a box for each
+// region.
 inline std::string graph_text(TensorList tensors = {}) {
   return detail::text("graph", tensors);
 }
@@ -103,8 +104,8 @@ inline std::string graph_svg(TensorList tensors = {}) {
   return svg_of_dot(graph_dot(tensors));
 }
 
-// What becomes of calls of an operator, "aten::add.Tensor", on the device: a
-// sentence. Throws NotImplementedError if there is no such operator.
+// Says in a sentence what becomes of calls of an operator, "aten::add.Tensor",
+// on the device. Throws NotImplementedError if there is no such operator.
 inline std::string explain_operator(std::string_view op) {
   static constinit KnownOperator<Tensor(std::string_view)> explain(
       "lazy::explain");
@@ -119,8 +120,8 @@ inline std::string explain_operator(std::string_view op) {
 inline void report_syncs(bool on) { detail::set("report_syncs", on); }
 inline std::string syncs_text() { return detail::text("syncs"); }
 
-// What runs the graphs, by its name: "jit", "interpret", "debug", or an engine
-// that a library or the program adds (docs/compile.md, Backends).
+// Chooses what runs the graphs, by its name: "jit", "interpret", "debug", or an
+// engine that a library or the program adds (docs/compile.md, Backends).
 // SWITCHYARD_LAZY_ENGINE says what a process begins with. Throws ValueError
 // that lists the names there are.
 inline void set_engine(std::string_view name) {
@@ -128,8 +129,8 @@ inline void set_engine(std::string_view name) {
   op.call(name);
 }
 
-// In strict mode only sync() runs anything: what reads a value that is not
-// computed throws ValueError.
+// Only sync() runs anything in strict mode: code that reads a value that is not
+// computed gets a ValueError.
 inline void set_strict(bool strict) { detail::set("strict", strict); }
 // A graph that grows beyond so many calls, or bytes of their results, runs by
 // itself, and says so once. 20,000 calls and 4 GiB by default.

@@ -31,7 +31,7 @@ double i1_series(double x) {
   return 0.5 * x * sum;
 }
 
-// From here on the asymptotic series gives all digits.
+// The asymptotic series gives all digits from here on.
 constexpr double kLarge = 20;
 
 // I(nu, x) * exp(-x) for large x, DLMF 10.40.1; `order` is 4 nu ** 2.
@@ -135,7 +135,8 @@ constexpr Value kAiry[2 * kLastNode + 1] = {
 
 // Taylor's series around a node; y'' = x y gives its coefficients.
 double airy_series(double x) {
-  // Towards 0 from a larger x, where Ai grows and errors do not.
+  // The series goes towards 0 from a larger x, where Ai grows and errors do
+  // not.
   const double node = x > 0 ? std::ceil(x) : std::rint(x);
   const Value& at = kAiry[static_cast<int>(node) + kLastNode];
   const double h = x - node;
@@ -239,7 +240,8 @@ double airy_ai(double x) {
       std::cos(zeta) * std::cos(rest) - std::sin(zeta) * std::sin(rest);
   const double s =
       std::sin(zeta) * std::cos(rest) + std::cos(zeta) * std::sin(rest);
-  // Of zeta - pi / 4, times sqrt(2).
+  // c + s and s - c are the cosine and the sine of zeta - pi / 4, times
+  // sqrt(2).
   return scale / std::numbers::sqrt2 *
          ((c + s) * sums.even + (s - c) * sums.odd);
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Special functions of real numbers. Where a function has no value the result
-// is NaN; poles are infinite. Pure: they touch no state (errno apart) and give
+// Special functions of real numbers. The result is NaN where a function has no
+// value; poles are infinite. Pure: they touch no state (errno apart) and give
 // the same on every thread. test/lang/special states their errors.
 
 namespace sy::special {
@@ -38,7 +38,8 @@ double k1e(double x);
 double airy_ai(double x);
 
 // Orthogonal polynomials of degree n, which is cut to a whole number; 0 where
-// n < 0. Those of Hermite are NaN from degree 512 on, which overflows.
+// n < 0. The polynomials of Hermite are NaN from degree 512 on, which
+// overflows.
 double chebyshev_t(double x, double n);
 double chebyshev_u(double x, double n);
 double chebyshev_v(double x, double n);

@@ -79,7 +79,7 @@ double density(double a, double x) {
     if (x < 700) return std::pow(x, a) * std::exp(-x) / std::tgamma(a);
     return std::exp(a * std::log(x) - x - log_gamma(a));
   }
-  // By Stirling's series, with d = x / a - 1 - log(x / a) near 0 from
+  // Uses Stirling's series, with d = x / a - 1 - log(x / a) near 0 from
   // log(1 + m) = 2 atanh(m / (2 + m)).
   const double m = (x - a) / a;
   double d;

@@ -9,14 +9,14 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// What no integer holds counts as a degree below 0.
+// A number that no integer holds counts as a degree below 0.
 int64_t degree(double n) {
   return n > -1 && n < 9.2e18 ? static_cast<int64_t>(n) : -1;
 }
 
-// Those of Chebyshev share a recurrence, p(k + 1) = 2 x p(k) - p(k - 1), and
-// begin with 1 and `first`. Up to these degrees, within [-1, 1] and beyond, it
-// is the faster way; then it is cos(n acos(x)) and the like.
+// Chebyshev's polynomials share a recurrence, p(k + 1) = 2 x p(k) - p(k - 1),
+// and begin with 1 and `first`. It is the faster way up to these degrees,
+// within [-1, 1] and beyond; then cos(n acos(x)) and the like are.
 constexpr int64_t kInner = 8, kOuter = 1000;
 
 double chebyshev(double x, double first, int64_t n) {
@@ -137,8 +137,8 @@ double hermite_he(double x, double degree_of) {
 
 namespace {
 
-// From this degree on the recurrences of Laguerre and Legendre take long, and
-// expansions for large degrees are used. Relative to the amplitude their error
+// The recurrences of Laguerre and Legendre take long from this degree on, and
+// expansions for large degrees are used. Their error relative to the amplitude
 // is below 1e-6 for Laguerre and 1e-9 for Legendre.
 constexpr int64_t kLarge = 100'000;
 

@@ -60,7 +60,7 @@ void check_forms(const codegen::Operator& op, lang::Diagnostics& diagnostics) {
   const size_t returns = s.returns().size();
   for (const codegen::Overload* o : op.overloads()) {
     if (!o->derived) continue;
-    // Of an out= form nothing is kept for a gradient.
+    // An out= form keeps nothing for a gradient.
     const bool kept = o->schema.is_inplace() && !op.entry->derivative.empty();
     const bool all = op.kind() == lang::OperatorKind::kPointwise ||
                      op.kind() == lang::OperatorKind::kReduce ||

@@ -4,7 +4,7 @@
 
 namespace sy::runtime {
 
-// What is wrong with a model here and now beyond what `sygen check` says:
+// Reports the errors of a model here and now beyond those of `sygen check`:
 // operators that are defined already, C++ functions, limits of the engines.
 void check_loadable(const codegen::Model& model,
                     lang::Diagnostics& diagnostics);

@@ -47,7 +47,7 @@ class Compiler {
   Compiler(const std::vector<std::string>& names, const FindCallee& find)
       : names_(names), find_(find) {}
 
-  // Of an absent one: kNone.
+  // The node of a plan; kNone for an absent plan.
   Node node(const Plan& plan) {
     Node n;
     if (!plan) return n;

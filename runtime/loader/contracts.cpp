@@ -41,7 +41,7 @@ void read_as(const Value& v, Type type) {
   }
 }
 
-// As a generated message shows it.
+// The value as a generated message shows it.
 std::string shown(const Value& v) {
   switch (v.tag()) {
     case Value::Tag::String: return std::string(v.to_string_view());

@@ -17,10 +17,11 @@
 
 namespace sy::runtime {
 
-// What a program points to, in one block.
+// The arrays that a program points to, in one block.
 using ProgramArrays = std::unique_ptr<std::byte[]>;
 // A view of a copy of the program's arrays, which `arrays` holds then.
-// `indices`: of its scalars among those of the call, if they are others.
+// `indices`: the places of its scalars among those of the call, if they are
+// others.
 ElementProgram copy_program(const lang::Program& program,
                             const std::vector<int>& indices,
                             ProgramArrays* arrays);
@@ -47,7 +48,7 @@ class PointwiseData {
   PointwiseData(const PointwiseData&) = delete;
   PointwiseData& operator=(const PointwiseData&) = delete;
 
-  // Its names are of what the operands and the scalars are read from.
+  // The op names what the operands and the scalars are read from.
   const PointwiseOp& op() const { return op_; }
   const std::vector<ScalarSource>& scalars() const { return scalars_; }
 
@@ -95,8 +96,8 @@ class ScanData {
   ScanOp op_;
 };
 
-// What goes beyond the engines' limits, or "". `operands`: its inputs and
-// results are tensors of one call.
+// The limit of the engines that the program exceeds, as a text, or "".
+// `operands`: its inputs and results are tensors of one call.
 std::string beyond_limits(const lang::Program& program, bool operands = true);
 
 }  // namespace sy::runtime

@@ -8,8 +8,8 @@
 namespace sy::runtime {
 namespace {
 
-// Those that were kept are pointed to from here, operators or none. Leaked:
-// they serve calls while statics are destroyed.
+// Points to all schemas that are loaded, also those that were kept, with
+// operators or none. Leaked: they serve calls while statics are destroyed.
 struct Live {
   ForkMutex mutex;
   std::set<LoadedSchema*> schemas;
@@ -37,7 +37,7 @@ void unload(LoadedSchema* schema, std::chrono::milliseconds timeout) {
 
 constexpr SchemaApi kApi = {SchemaApi::kVersion, &load, &unload};
 
-// Where this is linked to a program there is nothing to open.
+// There is nothing to open where this is linked to a program.
 [[maybe_unused]] const bool registered = [] {
   register_schema_api(&kApi);
   return true;

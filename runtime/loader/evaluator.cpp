@@ -40,7 +40,7 @@ bool ordered(Op op, const T& a, const T& b) {
   }
 }
 
-// Equality of what is no number.
+// Equality of values that are no numbers.
 bool same(const Value& a, const Value& b) {
   if (a.tag() != b.tag()) return false;
   switch (a.tag()) {
@@ -249,7 +249,7 @@ class Evaluator {
     return {};
   }
 
-  // Of a Scalar.
+  // The dtype of a Scalar.
   static Value dtype_of(const Value& v) {
     return v.is_bool() ? kBool : v.is_int() ? kLong : kDouble;
   }

@@ -46,8 +46,8 @@ class Callee {
   mutable std::atomic<const OperatorEntry*> entry_{nullptr};
 };
 
-// By the schema of a plan's kOperator; nullopt for result_type, which is no
-// operator.
+// Finds the callee by the schema of a plan's kOperator; nullopt for
+// result_type, which is no operator.
 using FindCallee = std::function<std::optional<Callee>(const FunctionSchema&)>;
 
 // A name of an expression: its value, or what is left of a tensor whose
@@ -70,7 +70,7 @@ class PlanProgram {
   PlanProgram(PlanProgram&&) noexcept;
 
   void run(const Named* names, Value* results, size_t n) const;
-  // Of one result.
+  // The value of a program with one result.
   Value value(const Named* names) const;
   bool truth(const Named* names) const { return value(names).to_bool(); }
 

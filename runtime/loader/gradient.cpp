@@ -95,9 +95,9 @@ class InterpretedNode final : public NodeOfMany {
   }
 
  private:
-  // What names of a formula stand for: saved things, then grad and grads, then
-  // each of grads, and each as what may be absent; then arguments of which
-  // nothing is saved.
+  // The values that names of a formula stand for: saved things, then grad and
+  // grads, then each of grads, and each as what may be absent; then arguments
+  // of which nothing is saved.
   struct Environment {
     std::vector<Value> values;
     std::vector<Named> names;
@@ -176,7 +176,7 @@ void InterpretedNode::keep_results(Value* results) {
     if (s.kind == Saved::kMeta) {
       kept_[i].emplace<SavedMeta>().save(t);
     } else if (s.place > 0 && !g.uses_grads) {
-      // Of several results only the first has a history.
+      // Only the first of several results has a history.
       kept_[i].emplace<SavedTensor>().save(t);
     } else {
       kept_[i].emplace<SavedTensor>().save_output(

@@ -13,8 +13,8 @@ namespace sy::runtime {
 // A formula as one program.
 struct FusedFormula {
   PointwiseData data;
-  // What its inputs and then its scalars are read from: names of the
-  // environment.
+  // The names of the environment that its inputs and then its scalars are read
+  // from.
   std::vector<int> reads;
   FusedPointwise run{data.op()};
 
@@ -37,7 +37,7 @@ struct Gradient {
     std::optional<PlanProgram> program;
     std::unique_ptr<FusedFormula> fused;  // the same as one program
   };
-  // Of codegen::Saved what calls need.
+  // The parts of codegen::Saved that calls need.
   struct Kept {
     InternedString name;
     codegen::Saved::Kind kind;
@@ -60,7 +60,7 @@ std::unique_ptr<Gradient> make_gradient(codegen::DerivativePlan plan,
                                         const char* name,
                                         const FindCallee& find);
 
-// Of the Autograd key; null where no kernel of our own is needed.
+// The kernel of the Autograd key; null where no kernel of our own is needed.
 BoxedFunction gradient_kernel(codegen::FormGradient gradient);
 
 }  // namespace sy::runtime

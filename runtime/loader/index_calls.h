@@ -12,7 +12,7 @@ namespace sy::runtime {
 using IndexCall = Value (*)(const char* op, const Value* const* args);
 // The most parameters that one has.
 inline constexpr size_t kMaxIndexParameters = 7;
-// By place in lang::index_functions().
+// The call at a place in lang::index_functions().
 IndexCall index_call(size_t place);
 
 }  // namespace sy::runtime

@@ -90,7 +90,7 @@ void pointwise(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
   return_written(form, args, results, n);
 }
 
-// What an engine that fills several results is called with.
+// Returns the results that an engine has filled in.
 void return_made(Tensor* made, Value* results, size_t n) {
   for (size_t i = 0; i < n; ++i) {
     results[i] = Value(TensorBase(std::move(made[i])));
@@ -197,7 +197,8 @@ const TensorBase& like_argument(const OverloadState& form, const Value* args) {
   return none;
 }
 
-// All tensors on one device; every tensor of a list defined.
+// Checks that all tensors are on one device, and every tensor of a list
+// defined.
 void check_devices(const OverloadState& form, const OperatorEntry& entry,
                    const Value* args) {
   if (!form.op->device_check) return;
@@ -221,7 +222,7 @@ void check_devices(const OverloadState& form, const OperatorEntry& entry,
   }
 }
 
-// Of a backend without data.
+// The kernel of a backend without data.
 void sizes_alone(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
                  Value* args, size_t, Value* results, size_t n) {
   const OverloadState& form = form_of(k);
@@ -585,7 +586,7 @@ void store(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
                           entry.keys_of(args).has(DispatchKey::Autograd);
     const int target = form.written[0];
     for (size_t i = 0; recorded && i < in.size(); ++i) {
-      // What is saved must not be self, nor a view of it, whose history would
+      // A saved tensor must not be self, nor a view of it, whose history would
       // then hold it for ever.
       if (in[i].is_tensor() &&
           generated::shares_storage(in[i].to_tensor(),

@@ -12,18 +12,18 @@
 namespace sy::runtime {
 
 // The operators of aten that this process has, as formulas name them. Schemas
-// are parsed when they are asked for. By one thread.
+// are parsed when they are asked for. For one thread.
 class KnownOperators : public lang::OpTable {
  public:
   KnownOperators();
 
-  // In the order of their files and lines, as the generator reads them: it
-  // decides between overloads that fit equally.
+  // Returns operators in the order of their files and lines, as the generator
+  // reads them: it decides between overloads that fit equally.
   std::span<const FunctionSchema* const> lookup(
       std::string_view name) const override;
   std::vector<std::string_view> names() const override;
 
-  // Of a schema that lookup() gave; nothing for others.
+  // The operator of a schema that lookup() gave; nothing for others.
   std::optional<OperatorHandle> handle(const FunctionSchema& schema) const;
 
  private:

@@ -88,7 +88,7 @@ void fill_positions(const Operator& op, const Overload& o,
   form->read = codegen::read_tensors(o.schema);
 }
 
-// What the definition says of the form's functional operator.
+// Fills in what the definition says of the form's functional operator.
 void fill_functional(const Operator& op, const Overload& o,
                      const std::string& functional, OverloadState* form) {
   auto places = functional_places(op, o);

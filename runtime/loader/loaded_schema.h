@@ -40,7 +40,7 @@ class LoadedSchema {
   Callee callee(const FunctionSchema& schema) const;
   int line(const OverloadState& form) const { return form.op->line; }
 
-  // While the schema is read; calls need neither.
+  // These live while the schema is read; calls need neither.
   std::unique_ptr<KnownOperators> known_;
   std::unique_ptr<codegen::Model> model_;
   std::vector<std::unique_ptr<OperatorState>> operators_;

@@ -12,8 +12,8 @@
 #include "runtime/loader/descriptors.h"
 #include "runtime/loader/evaluator.h"
 
-// What the kernels of one operator work from. Made by the load, not changed
-// after it, freed once the operator is out.
+// The state that the kernels of one operator share. The load makes it; it does
+// not change after that, and is freed once the operator is out.
 
 namespace sy::runtime {
 
@@ -46,7 +46,7 @@ struct OverloadState : OperatorInfo {
   codegen::FormGradient gradient = codegen::FormGradient::kNone;
   uint16_t flags = 0;     // of OperatorDef
   std::string full_name;  // "mine::add_.Tensor"
-  // Of each argument of the base form: where it is among this one's, or a
+  // The position of each argument of the base form among this one's, or a
   // FormPlaces::Place, which is below zero.
   std::vector<int> positions;
   std::vector<int> written;  // codegen::written_tensors
@@ -58,10 +58,11 @@ struct OverloadState : OperatorInfo {
     InternedString name;
   };
   std::vector<Box> boxes;  // what each argument is boxed as
-  // What `functional` points to, if it has an operator: args, then written.
+  // The lists that `functional` points to, if it has an operator: args, then
+  // written.
   std::vector<int8_t> places;
   FunctionalForm functional;
-  // What the base form may get where this one has no such argument.
+  // The values that the base form may get where this one has no such argument.
   std::vector<Value> defaults;
 };
 
@@ -71,7 +72,7 @@ struct EngineKernel {
   DeviceType backend;
 };
 
-// Of `view:`.
+// The parts of `view:`.
 struct ViewState {
   int self;  // which argument
   PlanProgram sizes;
@@ -157,13 +158,13 @@ void check_requirements(const OverloadState& form, const Value* args);
 
 // Kernels and guards, boxed. The context of a kernel is its OverloadState.
 BoxedFunction guard_kernel();
-// That of a backend, whose context is an EngineKernel; null if the backend has
-// no engine for operators of that kind.
+// The kernel of a backend, whose context is an EngineKernel; null if the
+// backend has no engine for operators of that kind.
 BoxedFunction engine_kernel(lang::OperatorKind kind,
                             const BackendEngines& engines);
 // The results of `shape:` alone, for backends without data.
 BoxedFunction sizes_kernel();
-// Of backends without an own one; null for kNone.
+// The kernel of backends without an own one; null for kNone.
 BoxedFunction form_kernel(codegen::FormKernel kernel,
                           const OverloadState& form);
 

@@ -77,7 +77,7 @@ class Agreed final : public CallTrials {
       const int k = base.argument_index(a.name.view());
       if (a.is_write() && form.schema().is_out()) {
         if (written >= expected.size()) return "";  // a list of results
-        // Of other sizes than it needs.
+        // The tensor has other sizes than it needs.
         args.emplace_back(TensorBase(
             Tensor(make_tensor({0}, expected[written++].dtype, Device(kCPU)))));
         if (a.type.is_list()) return "";
@@ -97,7 +97,7 @@ class Agreed final : public CallTrials {
     return compare(call(form, args), expected, 0, true);
   }
 
-  // Of different dtypes.
+  // Compares tensors of different dtypes.
   static std::string compare_numbers(const HostTensor& actual,
                                      const HostTensor& expected, Tolerance t) {
     if (actual.sizes != expected.sizes) {

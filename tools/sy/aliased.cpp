@@ -198,8 +198,8 @@ class Aliased final : public CallTrials {
     return static_cast<size_t>(t.numel()) * element_size(t.dtype);
   }
 
-  // What is written in place of result `w`; nullopt where that makes no call
-  // of its own.
+  // The tensor that is written in place of result `w`; nullopt where that makes
+  // no call of its own.
   static std::optional<Tensor> shared_out(const TensorBase& t, Shared how,
                                           const HostTensor& e) {
     switch (how) {
@@ -235,7 +235,7 @@ class Aliased final : public CallTrials {
     const auto out = shared_out(t, how, expected[w]);
     if (!out) return "";
     outs[w] = *out;
-    // Where it fits it is an operator in place, which nobody refuses.
+    // A tensor that fits makes an operator in place, which nobody refuses.
     const bool works = how == Shared::Is && expected.size() == 1 &&
                        t.sizes() == IntArrayRef(expected[w].sizes) &&
                        t.is_non_overlapping_and_dense();
@@ -255,7 +255,7 @@ class Aliased final : public CallTrials {
     const Tensor values = Tensor(t).clone();
     if (!is_writable(self) || self.numel() == 0) return "";
     give_room(self, t.nbytes());
-    // From the last element of self on.
+    // The other tensor begins at the last element of self.
     int64_t begin = self.storage_offset();
     for (int64_t d = 0; d < self.dim(); ++d) {
       begin += (self.sizes()[d] - 1) * self.strides()[d];

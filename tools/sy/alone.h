@@ -4,8 +4,8 @@
 
 namespace sy::tools {
 
-// In its scope this process is a world of one rank, in which collectives can be
-// called. After a fork: in the child.
+// Makes this process, in its scope, a world of one rank, in which collectives
+// can be called. After a fork: in the child.
 class Alone {
  public:
   Alone() : context_(one_rank()), guard_(context_) {}

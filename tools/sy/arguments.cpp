@@ -9,7 +9,7 @@ namespace sy::tools {
 
 namespace {
 
-// What the case gives for each argument; nullptr where it gives nothing.
+// The VALUE of each argument in the case; nullptr where it gives none.
 std::vector<const Json*> given(const FunctionSchema& schema, const Case& c) {
   SY_CHECK(c.args.size() <= schema.num_positional(), Value,
            "expected at most {} positional arguments, got {}",

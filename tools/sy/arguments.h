@@ -23,8 +23,8 @@ struct Arguments {
   std::vector<NamedTensor> tensors;
   // nullptr if there is none of that name.
   const NamedTensor* find(const std::string& name) const;
-  // Of the largest tensor, at least 1: one number of a result, or of a
-  // gradient, is a sum of no more.
+  // The number of elements of the largest tensor, at least 1: one number of a
+  // result, or of a gradient, is a sum of no more.
   int64_t most_elements() const;
 };
 

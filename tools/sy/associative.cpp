@@ -97,7 +97,7 @@ constexpr double kNumbers[][3] = {
     {0.5, 0.75, 0.25}, {1.5, -2.25, 0.5}, {-0.5, 3, -1.25}, {2, 2, -4},
     {0, 1, 2},         {-3, -1, 0},       {7, 0.125, 40},   {1, 1, 1}};
 
-// Of three groups.
+// The fault of `combine` on three groups; "" if there is none.
 std::string problem(Combine& combine, const Group* g, bool any_order) {
   const Group left = combine(combine(g[0], g[1]), g[2]);
   const Group right = combine(g[0], combine(g[1], g[2]));
@@ -133,7 +133,7 @@ std::string reduce_problem(const ReduceNode& node) {
     if (!why.empty()) return why;
     const Group same =
         identity.empty() ? groups[0] : combine(identity, groups[0]);
-    // That of a mean divides by how many there are: none.
+    // The identity of a mean is NaN: it divides by a count of 0.
     if (close(same, groups[0]) || !finite(same)) continue;
     return str("identity is none: with it {} becomes {}", text(groups[0]),
                text(same));

@@ -9,10 +9,10 @@
 
 namespace sy::tools {
 
-// Along what a call was changed: "rank" of "axis rank: 5 dims"; "" for the id
-// of a call that no axis made.
+// The axis along which a call was changed: "rank" of "axis rank: 5 dims"; ""
+// for the id of a call that no axis made.
 std::string_view axis_of(std::string_view id);
-// All that there are.
+// All axes that there are.
 const std::vector<std::string>& axes();
 
 // The calls of `calls`, then changes of its first one along the axes: rank,

@@ -59,7 +59,7 @@ double change(double from, double to) {
   return std::isfinite(from) && std::isfinite(to) ? std::abs(to - from) : kInf;
 }
 
-// Of how many elements a result may be made.
+// The number of elements that a result may be made of.
 double terms_of(OperatorHandle op, const Arguments& in) {
   const NodeDesc* const node = node_desc(op.entry());
   if (node != nullptr && node->pointwise != nullptr) return 1;
@@ -81,7 +81,7 @@ bool near_enough(double actual, double expected, double bound, double most) {
 
 }  // namespace
 
-// In float64, with arguments changed by a rounding (kind 0: not).
+// Computes in float64, with arguments changed by a rounding (kind 0: not).
 Bounds::Elements Bounds::compute(double rounding, int kind) const {
   Arguments in = arguments_();
   change_tensors(
@@ -130,7 +130,8 @@ void Bounds::measure(ScalarType dtype) {
     }
     condition_ = std::move(most);
   } catch (const Error&) {
-    // Not in float64: its roundings are all that it may differ by.
+    // The operator does not take float64: a result may differ by the roundings
+    // of its dtype alone.
   }
 }
 

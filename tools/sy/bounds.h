@@ -21,12 +21,12 @@ class Bounds {
       : op_(op), arguments_(std::move(arguments)) {}
 
   // Compares tensor `j` of value `k` of the call: its results, then its
-  // arguments. What is wrong, "" if nothing is.
+  // arguments. Returns what is wrong, "" if nothing is.
   std::string compare(size_t k, size_t j, const TensorBase& actual,
                       const TensorBase& expected);
 
  private:
-  // Of each element of each tensor of each value, in row-major order.
+  // A number for each element of each tensor of each value, in row-major order.
   using Elements = std::vector<std::vector<std::vector<double>>>;
 
   void measure(ScalarType dtype);

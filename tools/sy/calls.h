@@ -37,15 +37,15 @@ class Calls {
 std::unique_ptr<Calls> recorded_calls(OperatorHandle op, const CaseFile& file,
                                       bool failing = false);
 
-// Those of `calls` that have tensors of other dtypes, with all in this one: not
-// all succeed.
+// The calls of `calls` that have tensors of other dtypes, with all in this one:
+// not all succeed.
 std::unique_ptr<Calls> recast_calls(OperatorHandle op,
                                     std::shared_ptr<const Calls> calls,
                                     ScalarType dtype);
 
-// Whether the results are factors of matrices or made by them. What those are
-// of infinities, of equal rows, or where none were found, is not determined;
-// nor are signs, but for small matrices, where they are those of LAPACK.
+// Whether the results are factors of matrices or made by them. Factors of
+// infinities, of equal rows, or where none were found, are not determined; nor
+// are signs, but for small matrices, where they are those of LAPACK.
 bool gives_factors(OperatorHandle op);
 
 // Calls made from the signature alone that tell kernels apart: tensors of
@@ -65,16 +65,16 @@ void change_tensors(const FunctionSchema& schema, const TensorChange& change,
 Tensor spread(const Tensor& t);
 // The first and the last dim exchanged in memory.
 Tensor turned(const Tensor& t);
-// In the midst of more memory, which is NaN or 77, `before` elements from its
-// beginning.
+// The same elements in the midst of more memory, which is NaN or 77, `before`
+// elements from its beginning.
 Tensor within(const Tensor& t, int64_t before);
 
 // Calls with larger tensors cost more than they tell.
 inline constexpr int64_t kMostElements = 20000;
 // Element i of a tensor, from a number that is uniform in [0, 1).
 using Element = std::function<double(int64_t i, double unit)>;
-// On the CPU; of whole numbers 7 times as much, cut off. Throws ValueError
-// beyond kMostElements.
+// A tensor on the CPU; whole numbers are 7 times as much, cut off. Throws
+// ValueError beyond kMostElements.
 Tensor filled(IntArrayRef sizes, ScalarType dtype, uint32_t seed,
               const Element& element);
 

@@ -218,7 +218,7 @@ void CaseRunner::compare(const Case& c, CaseResult& result) const {
 }
 
 // Whether the CPU's gradient is the recorded one for arguments that are almost
-// those of the case, too. That of equal singular values is not.
+// those of the case, too. The gradient of equal singular values is not.
 bool CaseRunner::gradient_is_determined(const Case& c) const {
   Arguments in = bind_arguments(op_.schema(), c, file_.storages, Device(kCPU));
   change_tensors(op_.schema(), moved_a_little, in);

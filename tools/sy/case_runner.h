@@ -12,10 +12,10 @@ struct CaseResult {
   std::string why;         // "" if the case passed
   bool non_empty = false;  // a call that succeeded, with elements to compare
   std::string note;        // differs, and may: strides of a fresh result
-  // On a backend: "native", "composed", "declared" (the backend says that its
-  // kernel does not take this), "cpu"; of what is composed of others also
-  // "accepted" (a result where an error is expected) and "restrided" (a written
-  // tensor with other strides), which `note` explains.
+  // The way of the call on a backend: "native", "composed", "declared" (the
+  // backend says that its kernel does not take this), "cpu". A call composed of
+  // others may also be "accepted" (a result where an error is expected) or
+  // "restrided" (a written tensor with other strides), which `note` explains.
   std::string way = {};
   std::string skipped = {};  // why the call says nothing; "" if it does
 };

@@ -14,7 +14,7 @@ namespace sy::tools {
 
 namespace {
 
-// Without a name, gone with its last user.
+// A file without a name, gone with its last user.
 class Scratch {
  public:
   Scratch() : file_(std::tmpfile(), &std::fclose) {

@@ -10,7 +10,7 @@
 
 namespace sy::tools {
 
-// What a kernel takes.
+// The dtypes and layouts that a kernel takes.
 struct KernelClaims {
   std::vector<ScalarType> dtypes;  // empty: nothing was said
   bool strided = true;
@@ -21,8 +21,8 @@ struct KernelClaims {
   std::string outside(const Arguments& arguments) const;
 };
 
-// What a plugin says of its kernels in its YAML; sygen puts it into the
-// library (see aten/backend/claims.h).
+// The claims of a plugin about its kernels, in its YAML; sygen puts them into
+// the library (see aten/backend/claims.h).
 struct Claims {
   std::string device;  // "npu:0"
   KernelClaims common;
@@ -30,7 +30,7 @@ struct Claims {
   std::map<std::string, KernelClaims, std::less<>> supported;
 
   bool supports(std::string_view op) const;
-  // What is said of an operator; `common` of one that is not supported.
+  // The claims for an operator; `common` for one that is not supported.
   const KernelClaims& of(std::string_view op) const;
   // Every dtype that some kernel claims; empty if one claims all.
   std::vector<ScalarType> dtypes() const;

@@ -79,8 +79,8 @@ class Compiled final : public CallTrials {
            name == "debug";
   }
 
-  // Without `f` the call as it is. Results that are no tensors are not
-  // replayed.
+  // Makes the call by `f`, or as it is without `f`. Results that are no tensors
+  // are not replayed.
   Outcome outcome(compiling::Function* f, size_t i, bool gradient,
                   bool create_graph = false) const {
     Call call{op(), arguments(i), {}};

@@ -84,7 +84,7 @@ int judge(const Report& report, const std::vector<std::string>& required,
   return result;
 }
 
-// Results that are not initialised.
+// Whether the results are not initialised.
 bool says_too_little(const std::string& name) {
   static const std::set<std::string, std::less<>> kUnset = {
       "empty",         "empty_like", "empty_permuted",
@@ -159,7 +159,7 @@ void add_made_jobs(const ConformOptions& o, const Claims* claims,
     for (const std::string& dtype : compared_dtypes(claims)) {
       for (const auto& name : recorded) jobs.push_back({name, "", dtype});
     }
-    // Those of a full run, and more.
+    // Soak makes the calls of a full run, and more.
     add(o.size == "soak" ? "soak" : "claimed");
     if (o.size == "soak") add("all");
     return;
@@ -167,7 +167,7 @@ void add_made_jobs(const ConformOptions& o, const Claims* claims,
   if (o.size == "smoke") return;
   add("2x3");
   if (o.size != "soak") return;
-  // Of one element, of an odd tail, of several tiles, of more dims.
+  // Tensors of one element, of an odd tail, of several tiles, of more dims.
   for (const char* tensors : {"1", "7x17", "130x131", "2x3x5x7"}) add(tensors);
 }
 
@@ -203,7 +203,7 @@ std::vector<Job> jobs_of(const ConformOptions& o,
   return jobs;
 }
 
-// Those that the plugin lists are tried along axes, or the report says so.
+// Operators that the plugin lists are tried along axes, or the report says so.
 void note_claims(const Claims* claims, Report& report) {
   for (auto& [name, r] : report) {
     r.claimed =

@@ -25,10 +25,10 @@ struct ConformOptions {
   std::string update_passing;  // file that working overloads are added to
 };
 
-// Runs cases in worker processes and reports. With a folder of cases: 0 if
-// every overload selected works, or, with must_pass, every one that the list
-// names. Without: the installed cases and calls made from signatures, on the
-// device of the plugin; 0 if none fails.
+// Runs cases in worker processes and reports. With a folder of cases it returns
+// 0 if every overload selected works, or, with must_pass, every one that the
+// list names. Without one it runs the installed cases and calls made from
+// signatures, on the device of the plugin, and returns 0 if none fails.
 int run_conform(const ConformOptions& options);
 
 // The folder of the installed cases: cases/ and passing.txt, what Switchyard

@@ -46,7 +46,7 @@ const std::vector<Layout>& layouts() {
 
 Tensor on(Device device, const Tensor& t) { return Tensor(copy_to(device, t)); }
 
-// What differs between a tensor of the device and one of the CPU, with the
+// The difference between a tensor of the device and one of the CPU, with the
 // whole storage of the first.
 std::string differs(const Tensor& got, const Tensor& want) {
   return compare_tensor(read_tensor(got), read_tensor(want), {0, 0});
@@ -92,7 +92,7 @@ class Copies final : public Trials {
     } catch (...) {
       result.why = current_exception_text();
     }
-    // Between devices a copy goes by way of the CPU.
+    // A copy between devices goes by way of the CPU.
     reset_fallback_counts();
     return result;
   }
@@ -115,7 +115,7 @@ class Copies final : public Trials {
     }
   }
 
-  // By copy_ onto a tensor that there is, by to(), and by clone().
+  // Copies by copy_ onto a tensor that there is, by to(), and by clone().
   std::string problem(const Copy& c) const {
     const Tensor source = c.from_device ? on(device_, c.source) : c.source;
     const Tensor want = on(Device(kCPU), c.target);

@@ -23,7 +23,7 @@ namespace sy::tools {
 
 namespace {
 
-// In the order of columns.
+// The ways in the order of columns.
 constexpr const char* kWays[] = {"native", "composed", "cpu", "none"};
 enum Way { kNative, kComposed, kOnCpu, kNone };
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-// What a backend has, and what it must have.
+// The operators that a backend has, and those that it must have.
 
 namespace sy::tools {
 
@@ -14,13 +14,14 @@ struct CoverageOptions {
   std::string json, html;  // files; - for standard output
 };
 
-// For each operator whether a device runs it by a kernel of its own, composed
-// of others, on the CPU, or not at all. 0 if there is no operator of the last
-// kind.
+// Says of each operator whether a device runs it by a kernel of its own,
+// composed of others, on the CPU, or not at all. Returns 0 if there is no
+// operator of the last kind.
 int run_coverage(const CoverageOptions& options);
 
-// The operators that have no form which is composed of others: with kernels for
-// these a backend runs all. As a list, JSON, or the `supported:` of a YAML.
+// The operators that have no form which is composed of others: a backend with
+// kernels for these runs all. Prints a list, JSON, or the `supported:` of a
+// YAML.
 enum class ListFormat { Text, Json, Yaml };
 int print_minimal_set(ListFormat format);
 

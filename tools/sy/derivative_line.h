@@ -32,10 +32,10 @@ class Inputs {
     // The sum of the elements of the results, each with its own factor.
     // Undefined if there are none of floats.
     Tensor sum;
-    int64_t elements = 0;  // that are in it
+    int64_t elements = 0;  // in the sum
     bool recorded = false;
   };
-  // Of the results that record a gradient; of all, if none does.
+  // Sums the results that record a gradient; all results, if none does.
   Result call(const std::vector<Tensor>& inputs) const;
 
  private:

@@ -40,7 +40,7 @@ class Described final : public CallTrials {
  private:
   std::string problem(size_t i, CaseResult& result) const override {
     const Arguments in = arguments(i);
-    // Before the call, which may write.
+    // infer_results() comes before the call, which may write.
     std::vector<Value> inferred;
     try {
       inferred = infer_results(op(), in.values.data(), in.values.size());
@@ -63,7 +63,8 @@ class Described final : public CallTrials {
     std::string why;
     if (!inferred.empty()) {
       why = metadata_difference(inferred, out, false);
-      // Of fresh results: a kernel of the CPU may choose others than Meta.
+      // A kernel of the CPU may choose other strides than Meta for fresh
+      // results.
       if (schema.is_functional()) {
         result.note = metadata_difference(inferred, out, true);
       }
@@ -102,7 +103,7 @@ class Described final : public CallTrials {
     return "";
   }
 
-  // As far as strides have a meaning.
+  // Compares strides as far as they have a meaning.
   static bool same_strides(const TensorBase& a, const TensorBase& b) {
     if (a.numel() == 0) return true;
     for (size_t d = 0; d < a.sizes().size(); ++d) {

@@ -21,8 +21,8 @@ bool has_gradient(const TensorBase& t) {
   return t.defined() && (t.dtype() == kFloat || t.dtype() == kDouble);
 }
 
-// What roundings may do to a gradient of that dtype, of a call with tensors of
-// others.
+// The tolerance for roundings in a gradient of that dtype, of a call with
+// tensors of others.
 double tolerance_of(ScalarType dtype, const std::vector<Value>& values) {
   double t = dtype == kDouble ? 1e-8 : 1e-3;
   for (const Value& v : values) {
@@ -118,8 +118,8 @@ bool agree(const Tensor& a, const Tensor& b, double tolerance) {
 
 // Whether the CPU's gradient i says what a device must give: it is finite if
 // all arguments are, the same by one program and by operators, and almost the
-// same for arguments that almost are. That of factors of nearly singular
-// matrices is not.
+// same for arguments that almost are. The gradient of factors of nearly
+// singular matrices is not.
 bool is_determined(OperatorHandle op,
                    const std::function<Arguments()>& arguments,
                    const std::vector<Tensor>& cotangents, size_t i,

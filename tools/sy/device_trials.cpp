@@ -18,8 +18,8 @@ namespace sy::tools {
 
 namespace {
 
-// What lies on the CPU whatever the device, as in PyTorch: arguments and
-// results by number.
+// An argument or a result, by number, that lies on the CPU whatever the device,
+// as in PyTorch.
 struct OnHost {
   std::string_view op;
   int argument = -1, result = -1;
@@ -37,7 +37,7 @@ OnHost on_host(OperatorHandle op) {
   return {};
 }
 
-// What one rounding more or less may do.
+// The tolerance for one rounding more or less.
 double tolerance_of(ScalarType dtype) {
   switch (dtype) {
     case kDouble: return 1e-9;
@@ -117,7 +117,7 @@ class OnDevice final : public CallTrials {
     return found;
   }
 
-  // Nothing if the operator does not take float64.
+  // The results in float64; nothing if the operator does not take it.
   std::vector<TensorBase> results_in_float64(size_t i) const {
     Arguments in = arguments(i);
     change_tensors(
@@ -189,7 +189,7 @@ class OnDevice final : public CallTrials {
     return "";
   }
 
-  // With other values for each thread.
+  // The arguments with other values for each thread.
   Arguments scaled(Arguments in, int thread) const {
     change_tensors(
         op().schema(),
@@ -201,7 +201,8 @@ class OnDevice final : public CallTrials {
     return in;
   }
 
-  // Of a call that makes tensors of no others. Whether it can be asked.
+  // Asks for the device in a call that makes tensors of no others. Returns
+  // whether it can be asked.
   bool ask_for_device(std::vector<Value>& values) const {
     bool asked = false;
     for (size_t k = 0; k < values.size(); ++k) {
@@ -290,8 +291,8 @@ class OnDevice final : public CallTrials {
     return "";
   }
 
-  // Whether result k lies as near to that of float64 as the CPU's does: the
-  // problem magnifies roundings.
+  // Whether result k lies at most 16 times as far from that of float64 as the
+  // CPU's does: the problem magnifies roundings.
   bool is_ill_conditioned(size_t i, size_t k, const Value& actual,
                           const Value& expected) const {
     if (!expected.is_tensor() ||
@@ -317,7 +318,8 @@ class OnDevice final : public CallTrials {
     return here > 0 && there <= 16 * here;
   }
 
-  // Of the elements that differ most; infinite if the tensors do not compare.
+  // The distance of the elements that differ most; infinite if the tensors do
+  // not compare.
   static double distance(const TensorBase& a, const TensorBase& b) {
     const HostTensor x = read_tensor(a), y = read_tensor(b);
     double most = 0;
@@ -340,7 +342,7 @@ class OnDevice final : public CallTrials {
     return out;
   }
 
-  // Of value `k` of the call: its results, then its arguments.
+  // Compares value `k` of the call: its results, then its arguments.
   std::string compare(Bounds& bounds, size_t k, const Value& actual,
                       const Value& expected, Device device) const {
     std::vector<TensorBase> got, want;
@@ -366,7 +368,7 @@ class OnDevice final : public CallTrials {
     return "";
   }
 
-  // Of values that hold no tensor.
+  // Compares values that hold no tensor.
   static std::string compare_plain(const Value& actual, const Value& expected) {
     const std::string want = to_string(expected), got = to_string(actual);
     if (want == got || actual.tag() == Value::Tag::Device) return "";

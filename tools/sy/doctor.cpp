@@ -31,8 +31,8 @@ std::string block(const LibraryNote& n) {
   return str("{}({}{})", kind, n.ns, *n.key != '\0' ? str(", {}", n.key) : "");
 }
 
-// What the library itself has to say: which libraries of others it found, which
-// devices. See docs/backends.md.
+// The library's own notes: which libraries of others it found, which devices.
+// See docs/backends.md.
 Json notes_of(const std::string& path) {
   using Say = void (*)(void* to, const char* line);
   Json out = Json::array();

@@ -190,7 +190,7 @@ class Driver {
     if (s.in_case) {
       fail_case(s, r, s.id, why);
     } else if (s.answered) {
-      // Between cases: the last one has broken something.
+      // The worker ended between cases: the last one has broken something.
       if (r.failures.empty() || r.failures.back().id != s.id) {
         if (r.passed != 0) --r.passed;
         fail_case(s, r, s.id, "after the call " + why);

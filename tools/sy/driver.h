@@ -26,9 +26,9 @@ struct Job {
 // Why no call is made of a signature.
 inline constexpr char kSaysTooLittle[] = "the signature says too little";
 
-// Has workers run the trials; jobs that are skipped are only counted. What ends
-// a worker, or takes longer than the time-out, is a failure of the case it was
-// at; another worker goes on behind it. Throws Error if nothing can be run.
+// Has workers run the trials; jobs that are skipped are only counted. A case
+// that ends its worker, or takes longer than the time-out, fails; another
+// worker goes on behind it. Throws Error if nothing can be run.
 Report run_jobs(const ConformOptions& options, const std::vector<Job>& jobs);
 
 }  // namespace sy::tools

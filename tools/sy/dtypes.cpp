@@ -144,7 +144,7 @@ Workers start_workers(const DtypesOptions& options) {
   return out;
 }
 
-// What workers answer, as it comes, until all have ended.
+// Takes the answers of workers, as they come, until all have ended.
 template <class F>
 void collect(const Workers& workers, const F& take) {
   std::vector<pollfd> ends;
@@ -190,7 +190,7 @@ void run_part(const DtypesOptions& options) {
     } catch (const InternalError&) {
       throw;
     } catch (const Error&) {
-      // What the signature suggests is no call.
+      // The arguments that the signature suggests make no call.
     }
     if (ways.empty()) continue;
     tell({{"at", i}, {"name", name}, {"ways", ways}});

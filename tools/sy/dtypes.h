@@ -7,7 +7,7 @@
 
 #include "c10/dispatcher.h"
 
-// In which dtypes operators run on a device.
+// The dtypes in which operators run on a device.
 
 namespace sy::tools {
 
@@ -36,7 +36,7 @@ std::vector<std::pair<std::string, std::string>> by_way(
 // A line for each functional operator that has an example, or whose signature
 // says enough: NAME DEVICE native:float64,float32 cpu:int64
 int run_dtypes(const DtypesOptions& options);
-// What a worker of it does: a line of JSON for each, to
+// Runs as a worker of it: a line of JSON for each goes to
 // WorkerProcess::kAnswers.
 int run_dtypes_worker(const DtypesOptions& options);
 

@@ -80,7 +80,8 @@ std::string Before::compare_untouched(const Tensor& t,
     if (t.argument->tensor.storage() != t.storage) return "storage replaced";
   }
   if (!t.host.has_values) return "";
-  // What written arguments cover may change, but for elements of this one.
+  // The bytes of written arguments may change. Those of this argument may not,
+  // unless it is written itself.
   std::vector<bool> free(t.host.storage.size(), false);
   bool shared = false;
   for (const Tensor& o : tensors_) {

@@ -6,7 +6,7 @@
 #include "tools/sy/arguments.h"
 #include "tools/sy/compare.h"
 
-// What a call does to its arguments.
+// The effects of a call on its arguments.
 
 namespace sy::tools {
 

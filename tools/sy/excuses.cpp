@@ -14,7 +14,8 @@ constexpr const char* kTrials[] = {
     "hostile", "gradient",  "second",      "third",   "orders",   "points",
     "values",  "constant",  "associative", "device",  "fit"};
 
-// Where the colon in front of the trial is; those of `mine::op` are two.
+// The position of the colon in front of the trial; npos if there is none.
+// `mine::op` has two colons, which do not count.
 size_t trial_colon(const std::string& text) {
   const size_t at = text.rfind(':');
   return at == text.npos || at == 0 || text[at - 1] == ':' ? text.npos : at;

@@ -49,7 +49,8 @@ std::pair<std::string, int> place_of(OperatorHandle op) {
   return {source.substr(0, colon), std::atoi(source.c_str() + colon + 1)};
 }
 
-// What operators that only write show: the words of those that return.
+// The words of an operator's example. Operators that only write show the words
+// of those that return.
 std::string words_for(OperatorHandle op, const ExampleWords& examples) {
   const std::string name = short_name(op.name());
   auto found = examples.find(name);
@@ -74,8 +75,8 @@ int rank_of(OperatorHandle op) {
   return overload.empty() ? 0 : overload == "vec" ? 2 : 1;
 }
 
-// By base name, those of one by rank and in the order of their file. Forms of
-// others, which stand at the same place of a file, are left out.
+// The operators by base name, those of one by rank and in the order of their
+// file. Forms of others, which stand at the same place of a file, are left out.
 std::vector<Subject> subjects(const std::string& glob) {
   const std::vector<OperatorHandle> all = Dispatcher::singleton().operators();
   std::map<std::string, std::vector<OperatorHandle>> bases;
@@ -104,7 +105,8 @@ std::vector<Subject> subjects(const std::string& glob) {
   return out;
 }
 
-// What the signature and the words suggest may be no call.
+// Calls f(). The signature and the words may suggest arguments that make no
+// call.
 template <class F>
 void attempt(const F& f) {
   try {
@@ -133,9 +135,9 @@ Json dispatch_rows(OperatorHandle op) {
 // An overload and the words of its example.
 using Callable = std::pair<OperatorHandle, std::string>;
 
-// Of the first that has any: those of one tensor, that begins, rather than
-// others, the simplest first; then of two, if it is the one that is shown or
-// works on numbers.
+// The curves of the first operator that has any. Operators of one tensor that
+// begins come first, then others of one tensor, the simplest first; then
+// operators of two, if it is the one that is shown or works on numbers.
 Json curves_among(const std::vector<Callable>& callable,
                   OperatorHandle speaker) {
   std::vector<Callable> ranks[3];

@@ -7,8 +7,8 @@
 #include "tools/sy/examples.h"
 #include "tools/sy/json.h"
 
-// What running the operators tells, for the reference pages: an example with
-// its output, wrong calls and their errors, curves, dtypes, dispatch. The
+// Facts that running the operators tells, for the reference pages: an example
+// with its output, wrong calls and their errors, curves, dtypes, dispatch. The
 // JSON is described in codegen/site/facts.h.
 
 namespace sy::tools {
@@ -19,13 +19,13 @@ struct FactsOptions {
   std::string out = "-";  // the file; - for stdout
 };
 
-// Of the overloads of one base name; the one that makes the best example
-// speaks for all. `devices`: whose dtypes are asked for.
+// The facts of the overloads of one base name; the one that makes the best
+// example speaks for all. `devices`: whose dtypes are asked for.
 Json facts_of(const std::vector<OperatorHandle>& overloads,
               const ExampleWords& examples, const std::vector<Device>& devices);
 
-// Of the operators that fit, in processes of their own: one that crashes or
-// hangs is left out, and named on stderr.
+// Writes the facts of the operators that fit, by processes of their own: an
+// operator that crashes or hangs is left out, and named on stderr.
 int run_facts(const FactsOptions& options);
 
 }  // namespace sy::tools

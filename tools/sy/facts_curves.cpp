@@ -25,7 +25,7 @@ constexpr double kFirst = -4, kLast = 4;  // x, if y is small
 constexpr double kTall = 10;              // y beyond it is cut off at the ends
 constexpr double kNarrow = 1;             // too little of x
 
-// To five digits.
+// Rounds to five digits.
 double rounded(double v) {
   char text[32];
   std::snprintf(text, sizeof text, "%.5g", v);
@@ -131,7 +131,7 @@ class Sampler {
     return true;
   }
 
-  // Those of the arguments beside the axis, the default first.
+  // Settings of the arguments beside the axis, the default first.
   std::vector<Setting> settings() const {
     const int low = named({"min", "min_val", "lower"});
     const int high = named({"max", "max_val", "upper"});
@@ -194,7 +194,8 @@ class Sampler {
     return text;
   }
 
-  // Of a number: the default or the example's, then others around it.
+  // The values of a number: the default or the example's, then others around
+  // it.
   static std::vector<Value> choices(const Argument& a, const Value& given) {
     const Type t = a.type.without_optional();
     if (t == TypeKind::kInt || t == TypeKind::kSymInt || a.name.view() == "n") {
@@ -264,8 +265,8 @@ class Sampler {
   bool fits_ = true;
 };
 
-// Between x and y, of which one has a finite value and the other has not: the
-// last that has, or close to it if the value grows without end.
+// The last x with a finite value between `in`, which has one, and `out`, which
+// has not; or an x close to it if the value grows without end.
 double last_finite(const Sampler& sampler, const Setting& setting, double in,
                    double out) {
   const auto finite = [&](double x) {
@@ -282,7 +283,7 @@ double last_finite(const Sampler& sampler, const Setting& setting, double in,
 
 using Domain = std::pair<double, double>;
 
-// Where y is finite and not too tall, wholly or in parts.
+// The domain where y is finite and not too tall, wholly or in parts.
 std::optional<Domain> domain_of(const Sampler& sampler,
                                 const Setting& setting) {
   const Line line = sampler.sample(between(kFirst, kLast), setting, false);
@@ -321,7 +322,7 @@ bool is_constant(const Line& l) {
   return *all.first == *all.second;
 }
 
-// In what all share, if it is not too narrow to show them.
+// The lines in the domain that all share, if it is not too narrow to show them.
 std::vector<Line> lines_of(const Sampler& sampler) {
   Domain common(kFirst, kLast), all(kLast, kFirst);
   std::vector<Setting> good;
@@ -337,7 +338,7 @@ std::vector<Line> lines_of(const Sampler& sampler) {
     } catch (const InternalError&) {
       throw;
     } catch (const Error&) {
-      // A number that the operator does not take.
+      // The operator does not take the number.
     }
   }
   if (common.second - common.first < kNarrow) common = all;

@@ -7,8 +7,8 @@
 
 namespace sy::tools {
 
-// What the operator makes of numbers, one by one, with its derivative and for
-// several values of another argument: {"axis": "self", "lines": [{"label":
+// The results of the operator for numbers, one by one, with its derivative and
+// for several values of another argument: {"axis": "self", "lines": [{"label":
 // "beta=2", "x": […], "y": […], "dy": […]}]}. Values that are not finite are
 // null. null if the operator is none that a curve shows. `words` as in words.h.
 Json curves_of(OperatorHandle op, const std::string& words);

@@ -115,7 +115,7 @@ class Wrongs {
     out_.clear();
     for (size_t i = 0; i < call_.arguments.size(); ++i) {
       const Argument& a = schema_.arguments()[i];
-      // What is written is a variable.
+      // An argument that is written is a variable.
       if (!a.is_write()) look(i, a, call_.arguments[i].value);
     }
     return std::move(out_);
@@ -152,7 +152,8 @@ Json errors_of(OperatorHandle op, const FactsExample& example) {
   Wrongs wrongs(op.schema(), example.call);
   for (const auto kind : {&Wrongs::dims, &Wrongs::dtypes, &Wrongs::sizes,
                           &Wrongs::numbers, &Wrongs::undefined}) {
-    // What every operator refuses, of those that refuse nothing else.
+    // Every operator refuses undefined tensors: shown if it refuses nothing
+    // else.
     if (kind == &Wrongs::undefined && !out.empty()) break;
     for (Wrong& w : (wrongs.*kind)()) {
       if (out.size() == kMost) return out;

@@ -70,7 +70,7 @@ class Maker {
     return out;
   }
 
-  // Whether there are tensors that all looks are the same of.
+  // Whether there are tensors whose numbers the look decides.
   bool has_choice() const {
     return std::any_of(words_.begin(), words_.end(), [](const auto& w) {
       return w && std::any_of(w->tensors.begin(), w->tensors.end(),
@@ -142,7 +142,7 @@ std::vector<Value> values_of(const FactsCall& call) {
   return out;
 }
 
-// What is there to see in the results.
+// Properties of the results that a reader can see.
 struct Sight {
   bool finite = true;
   bool varied = false;  // not all numbers are the same, or there is only one
@@ -220,7 +220,7 @@ std::optional<FactsExample> example_of(OperatorHandle op,
     } catch (const InternalError&) {
       throw;
     } catch (const Error&) {
-      continue;  // of values that the operator does not take
+      continue;  // the operator does not take the values
     }
     e.text = call_text(op, e.call);
     if (!best || e.faults < best->faults) best = std::move(e);

@@ -18,8 +18,8 @@ struct FactsExample {
   int faults = 0;
 };
 
-// Made of the words of the operator's example (see words.h). Values are tried
-// until the result says something. nullopt if no call succeeds.
+// An example made of the words of the operator's example (see words.h). Values
+// are tried until the result says something. nullopt if no call succeeds.
 std::optional<FactsExample> example_of(OperatorHandle op,
                                        const std::string& words);
 

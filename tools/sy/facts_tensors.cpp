@@ -57,7 +57,7 @@ double number(Look look, size_t k, int64_t i) {
   }
 }
 
-// To four digits, so that 0.3 * -2 + 1 is written as 0.4.
+// Rounds to four digits, so that 0.3 * -2 + 1 is written as 0.4.
 double short_number(double v) {
   char text[32];
   std::snprintf(text, sizeof text, "%.4g", v);

@@ -11,7 +11,7 @@
 
 namespace sy::tools {
 
-// What the numbers of tensors are like that the words say nothing of.
+// Kinds of numbers, for tensors that the words say nothing of.
 enum class Look {
   kWhole,    // 1, 2, 3 … in int64
   kCounted,  // the same in floats, where tensors are large

@@ -56,8 +56,8 @@ std::string reduction_text(int64_t v) {
                   : "sy::Reduction::Sum";
 }
 
-// Where the four arguments begin that C++ takes as TensorOptions; -1 if they
-// are not there.
+// The index of the first of the four arguments that C++ takes as TensorOptions;
+// -1 if they are not there.
 int options_at(const FunctionSchema& s) {
   constexpr std::array<std::string_view, 4> kNames = {"dtype", "layout",
                                                       "device", "pin_memory"};
@@ -245,7 +245,7 @@ std::vector<std::string> cpp_declaration(const std::string& head,
   std::string rest = value + ";";
   std::vector<size_t> open;  // columns behind the brackets that are open
   while (lines.back().size() + rest.size() > kWidth) {
-    // Behind the last comma that fits, of the least depth.
+    // The line breaks behind the last comma that fits, of the least depth.
     const size_t column = lines.back().size();
     std::vector<size_t> here = open, best_open;
     size_t best = rest.npos, least = 99;

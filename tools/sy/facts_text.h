@@ -30,9 +30,9 @@ std::string cpp_literal(std::string_view text);
 std::string cpp_elements(IntArrayRef sizes, const std::vector<std::string>& v);
 // "sy::kFloat64" for "float64" or "double".
 std::string cpp_dtype(std::string_view name);
-// Of an argument that is no tensor.
+// The C++ text of an argument that is no tensor.
 std::string cpp_word(const Argument& a, const lang::Word& w);
-// Of the argument's default, where something behind it is given.
+// The C++ text of the argument's default, where something behind it is given.
 std::string cpp_default(const Argument& a);
 // The argument's name as that of a variable.
 std::string cpp_variable(const Argument& a);
@@ -44,8 +44,8 @@ std::vector<std::string> cpp_declaration(const std::string& head,
 // left out.
 std::string call_text(OperatorHandle op, const FactsCall& call);
 
-// What `std::cout << result` prints, of each result in lines of its own; bools
-// as words.
+// The output of `std::cout << result`, of each result in lines of its own;
+// bools as words.
 std::string printed(const FunctionSchema& schema,
                     const std::vector<Value>& results);
 

@@ -11,7 +11,7 @@ struct Shown {
   std::string_view name, words;
 };
 
-// In order.
+// The entries are in order.
 constexpr Shown kShown[] = {
     {"_adaptive_avg_pool3d_backward", "1x1x1x2x2 1x1x1x4x4"},
     {"_batch_norm_with_update", "4x3 3 3 3! 3! 0.1 1e-5"},

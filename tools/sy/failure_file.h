@@ -22,7 +22,7 @@ struct Failure {
   bool gradients = true;
 };
 
-// What `sy replay` reads: holds the case, needs the plugins. Throws Error.
+// The file for `sy replay`: holds the case, needs the plugins. Throws Error.
 Json failure_json(const Failure& failure);
 // The same as a C++ program (see reproduction.h). Throws Error if there is no
 // such operator or its arguments cannot be made. `claims` of the device, or

@@ -60,7 +60,7 @@ class Probe {
                        d.data_ptr<double>() + d.numel());
       inputs_.push_back(std::move(g));
     }
-    // All different, and no number that a result is by chance.
+    // Makes the numbers differ, so that no result is one of them by chance.
     for (const Grid& g : inputs_) {
       for (size_t i = 0; !g.is_plain && i < g.count; ++i) {
         elements_[g.first + i] += 1e-7 * static_cast<double>(g.first + i + 1);
@@ -106,7 +106,7 @@ class Probe {
                       [](double x, double y) { return same(x, y); });
   }
 
-  // What the operator makes of these elements; nullopt if it takes them for
+  // The operator's results for these elements; nullopt if it takes them for
   // wrong.
   std::optional<Numbers> call(const Numbers& elements,
                               std::vector<Grid>* grids = nullptr) const {
@@ -169,9 +169,10 @@ class Probe {
     return out;
   }
 
-  // Which results are made of this element. Large changes tell what only the
-  // largest or the smallest one shows. An index matters where every change of
-  // it does: others only get what went elsewhere before.
+  // Finds the results that are made of this element. Large changes tell what
+  // only the largest or the smallest one shows. An index matters to a result
+  // that every change of it changes: other results only get what went elsewhere
+  // before.
   void follow(const Grid& g, size_t cell) {
     const double v = elements_[cell];
     std::vector<double> values = {v + 0.01, v + 5, v - 5, 0};

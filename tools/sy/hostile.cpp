@@ -11,7 +11,7 @@ namespace sy::tools {
 
 namespace {
 
-// What a call may allocate before it counts as absurd.
+// The bytes that a call may allocate before it counts as absurd.
 constexpr int64_t kMemory = int64_t{256} << 20;
 
 std::string result_out_of_bounds(const Value& v) {

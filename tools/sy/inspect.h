@@ -23,14 +23,14 @@ struct OperatorQuery {
 };
 // The operators that fit, one signature a line; with words, what each does.
 int list_operators(const OperatorQuery& query, bool json);
-// For completion: the name of each, without `aten::`.
+// The name of each, without `aten::`, for completion.
 int print_operator_names();
 // Signature, kernels and where calls go, of one overload, or of every overload
 // of a name without one.
 int explain_operator(const std::string& name, bool json);
 // How the lazy device records it. Loads the device.
 int explain_recording(const std::string& name, bool json);
-// What a call of it is compiled to, with its times. `words`: its arguments, as
+// The compiled form of a call of it, with its times. `words`: its arguments, as
 // of `sy prove --args`; float64 becomes float32. Tensors that are left out have
 // a million elements.
 int explain_jit(const std::string& name, const std::string& words, bool json);

@@ -184,7 +184,8 @@ void say(const std::string& text) {
   fmt::print(stderr, "sy launch: {}\n", text);
 }
 
-// Of the ranks that wrote one: who was killed did not.
+// Merges the traces of the ranks that wrote one. A rank that was killed wrote
+// none.
 void merge_parts(const std::string& trace, int ranks) {
   std::vector<RankTrace> parts;
   for (int i = 0; i < ranks; ++i) {
@@ -229,7 +230,7 @@ int run_launch(const LaunchOptions& options) {
                                 ? std::string()
                                 : prepare_trace(options.trace, places.ranks);
 
-  // Before there are threads, which take over what is blocked.
+  // Threads take over the signals that are blocked when they start.
   const sigset_t signals = launch_signals();
   sigprocmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-// Where the ranks of `sy launch` run.
+// The hosts of the ranks of `sy launch`.
 
 namespace sy::tools {
 

@@ -150,13 +150,13 @@ class Job {
 
   void accept() {
     for (int fd; (fd = listener_.accept()) >= 0;) strangers_.emplace_back(fd);
-    // Those who only connect must not use up the descriptors.
+    // Strangers that only connect must not use up the descriptors.
     while (strangers_.size() > ranks_.size() + kMostStrangers) {
       strangers_.erase(strangers_.begin());
     }
   }
 
-  // Anybody may connect; who knows the token is a rank's watcher.
+  // Anybody may connect; a peer that knows the token is a rank's watcher.
   void greet() {
     for (FrameSocket& s : strangers_) {
       std::vector<Frame> frames;
@@ -222,7 +222,7 @@ class Job {
 
   void put(bool is_out, std::string_view text) {
     if (write_all(is_out ? STDOUT_FILENO : STDERR_FILENO, text)) return;
-    // As a program that writes to nobody.
+    // Ends as a program that writes to nobody.
     if (is_out && interrupted_ == 0) stop(SIGPIPE);
   }
 
@@ -233,7 +233,8 @@ class Job {
     r.end = end;
     store_.depart(static_cast<int>(rank), end.good(), end.reason());
     if (end.good() || failed_.has_value()) return;
-    // mpirun ends all, or somebody else this one: whoever began it may tell.
+    // mpirun ends all, or another rank ends this one: the first to fail may
+    // tell.
     if (stage_ == kRunning && !settings_.survive) enter(kGrace);
     if (end.ended_by_us()) return;
     failed_ = rank;
@@ -242,8 +243,8 @@ class Job {
                           [](const Rank& o) { return !o.end.has_value(); });
   }
 
-  // Without mpirun nobody else starts, and the MPI library of those that run
-  // may wait for it.
+  // Nobody else starts without mpirun, and the MPI library of the ranks that
+  // run may wait for it.
   void look_after_mpirun() {
     if (mpirun_is_gone_ || !mpirun_.ended()) return;
     mpirun_is_gone_ = true;

@@ -32,7 +32,7 @@ int run_launch_job(const LaunchJobSettings& settings, const Listener& listener,
                    MpirunProcess& mpirun, distributed::TcpStoreServer& store,
                    std::string& summary);
 
-// For a signalfd, and to be blocked before there are threads.
+// The signals for a signalfd, to be blocked before there are threads.
 sigset_t launch_signals();
 
 }  // namespace sy::tools

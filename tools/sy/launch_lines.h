@@ -16,7 +16,7 @@ class LabelledLines {
   explicit LabelledLines(std::string label) : label_(std::move(label)) {}
   // The lines that end with this piece.
   std::string add(std::string_view piece);
-  // What is left at the end, as a line.
+  // The rest at the end, as a line.
   std::string rest();
 
  private:

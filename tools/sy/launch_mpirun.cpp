@@ -185,7 +185,7 @@ MpirunProcess::MpirunProcess(const std::vector<std::string>& command) {
   if (piped) pid_ = fork();
   const int error = errno;
   if (pid_ == 0) {
-    // Not SIGKILL: it removes what the ranks shared.
+    // SIGKILL would not let it remove what the ranks shared.
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != self) _exit(127);
     dup2(out[1], STDOUT_FILENO);

@@ -33,7 +33,7 @@ struct MpirunJob {
   std::vector<std::string> command;
 };
 
-// What to run, the program first.
+// The command to run, the program first.
 std::vector<std::string> mpirun_command(const Mpirun& mpirun,
                                         const MpirunJob& job, bool is_root);
 
@@ -48,12 +48,12 @@ class MpirunProcess {
   MpirunProcess& operator=(const MpirunProcess&) = delete;
   // Whether it has ended; does not wait.
   bool ended();
-  // What a shell would say, once it has ended.
+  // The exit status that a shell would give, once it has ended.
   int status() const { return status_; }
   // Waits for its end a few seconds, or not at all; then asks for it, and then
   // makes it.
   void finish(bool at_once);
-  // Where it speaks of itself, without blocking; -1 at the end.
+  // The descriptors where it speaks of itself, without blocking; -1 at the end.
   int out() const { return ends_[0]; }
   int err() const { return ends_[1]; }
   // Passes on what it said.

@@ -34,8 +34,9 @@ using std::chrono::milliseconds;
 
 constexpr int kSecondsToConnect = 15;
 constexpr size_t kLongestOrders = 64 << 20;
-// After mpirun asked for the end. Whoever called MPI_Abort leaves meanwhile,
-// and after a second mpirun kills this process.
+// The times to SIGTERM and SIGKILL after mpirun asked for the end. A rank that
+// called MPI_Abort leaves meanwhile, and after a second mpirun kills this
+// process.
 constexpr milliseconds kBeforeTerm{200}, kBeforeKill{800};
 
 int number_of(const char* variable) {
@@ -144,7 +145,7 @@ class Watcher {
       static_cast<void>(!write(problem.to, &error, sizeof error));
       _exit(127);
     }
-    setpgid(child_, child_);  // whoever is first
+    setpgid(child_, child_);  // the child does it, too
     Pipe::end(out_.to);
     Pipe::end(err_.to);
     Pipe::end(problem.to);
@@ -194,7 +195,7 @@ class Watcher {
     kill();  // `sy launch` is gone
   }
 
-  // What the rank wrote; `fd` is closed at its end.
+  // Sends what the rank wrote; closes `fd` at its end.
   void pass_on(int& fd, FrameKind kind) {
     char buffer[kLongestFrame];
     ssize_t n = 0;
@@ -233,8 +234,8 @@ class Watcher {
         info.si_pid == 0) {
       return;
     }
-    // What it started and left behind would hold its output open. While the
-    // child is not reaped, nobody else can have its number.
+    // Processes that it started and left behind would hold its output open.
+    // Nobody else can have its number while the child is not reaped.
     ::kill(-child_, SIGKILL);
     int status = 0;
     waitpid(child_, &status, 0);
@@ -250,7 +251,7 @@ class Watcher {
     pass_on(err_.from, FrameKind::kErrors);
   }
 
-  // So that the MPI library learns of it as of any rank.
+  // Ends as the rank ended: the MPI library learns of it as of any rank.
   [[noreturn]] void end_as_the_rank() {
     if (end_.signal != 0) {
       const rlimit no_core{0, 0};

@@ -5,18 +5,18 @@
 #include <string_view>
 #include <vector>
 
-// What `sy launch` and the watchers of its ranks (launch_rank.h) say to each
-// other: frames of a kind, a length and bytes, over TCP.
+// The messages between `sy launch` and the watchers of its ranks
+// (launch_rank.h): frames of a kind, a length and bytes, over TCP.
 
 namespace sy::tools {
 
 enum class FrameKind : uint8_t {
-  // From a watcher.
+  // Frames from a watcher.
   kHello = 1,  // "TOKEN RANK"; the first one
   kOutput,     // what the rank wrote to its standard output
   kErrors,     // and to its standard error
   kEnded,      // a RankEnd
-  // To a watcher.
+  // Frames to a watcher.
   kOrders,     // a RankOrders; the first one
   kTerminate,  // end the rank by SIGTERM
   kKill,       // by SIGKILL
@@ -28,7 +28,7 @@ struct Frame {
   std::string bytes;
 };
 
-// What a watcher is to run.
+// The program that a watcher is to run, and how.
 struct RankOrders {
   bool terminal = false;  // the rank's output is shown as it comes
   bool survive = false;   // the others do not end with this rank

@@ -18,7 +18,7 @@ namespace {
 constexpr unsigned kSeconds = 60;
 constexpr const char* kLoader = "/lib64/ld-linux-x86-64.so.2";
 
-// What lies between two parts of a line; "" if they are not there.
+// The text between two parts of a line; "" if they are not there.
 std::string between(std::string_view line, std::string_view before,
                     std::string_view after) {
   const size_t at = line.find(before);
@@ -28,8 +28,8 @@ std::string between(std::string_view line, std::string_view before,
   return std::string(line.substr(at + before.size(), end - at - before.size()));
 }
 
-// What ldd does: the loader lists what it would load, and all relocations that
-// it cannot do.
+// Does what ldd does: the loader lists what it would load, and all relocations
+// that it cannot do.
 std::string list(const std::string& path) {
   return in_child(kSeconds,
                   [&]() -> std::string {
@@ -62,7 +62,7 @@ std::vector<std::string> missing_of(const std::string& path) {
       add(symbols, "symbol " + demangled(symbol.c_str()));
     }
   }
-  // Those may be the libraries'.
+  // Missing symbols may be those of the missing libraries.
   return libraries.empty() ? symbols : libraries;
 }
 

@@ -194,7 +194,7 @@ std::vector<NamedValue> dtypes() {
   return out;
 }
 
-// What an argument that is no tensor may be instead.
+// Values for an argument that is no tensor, instead of its own.
 std::vector<NamedValue> plain_values(Type type, const Value& now) {
   std::vector<NamedValue> out = {{"None", Value()}, {"a text", Value("bogus")}};
   if (type.is_optional()) type = type.element();

@@ -9,7 +9,7 @@
 
 namespace sy::tools {
 
-// What a call leaves behind: its results, and its arguments afterwards.
+// The outcome of a call: its results, and its arguments afterwards.
 struct Outcome {
   std::vector<HostTensor> tensors;
   std::vector<std::string> plain;  // results that are no tensors

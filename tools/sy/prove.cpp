@@ -46,7 +46,7 @@ struct Report {
   std::string unproven;  // what could not be tried
 };
 
-// What a proof of an operator takes besides its arguments.
+// The facts that a proof of an operator takes besides its arguments.
 struct Known {
   const Excused& excused;
   Hints hints;
@@ -126,7 +126,7 @@ void prove_trials(OperatorHandle op, const std::string& words,
   }
 }
 
-// Of the first or of the second order; "" if it is right.
+// The fault of the first or of the second order; "" if it is right.
 std::string gradient_problem(OperatorHandle op, const std::vector<Value>& args,
                              bool second_order) {
   autograd::GradcheckOptions options;
@@ -159,7 +159,7 @@ bool records_gradient(OperatorHandle op, const std::vector<Value>& args) {
   return recorded;
 }
 
-// Of results that record no gradient: they must not depend on the arguments.
+// Results that record no gradient must not depend on the arguments.
 void prove_constant(OperatorHandle op, const std::vector<Value>& args,
                     const Known& known, Report* out) {
   if (!known.no_derivative.empty()) {
@@ -262,7 +262,7 @@ void prove_associative(OperatorHandle op, const std::string& words,
   if (!why.empty()) out->problems += str("  associative: {}\n", why);
 }
 
-// With the results and gradients of the CPU.
+// Compares with the results and gradients of the CPU.
 void prove_on_device(OperatorHandle op, const std::string& words,
                      const Known& known, Report* out) {
   if (known.device.empty() || leave_out(known.excused, "device", out)) return;
@@ -302,7 +302,7 @@ Report prove(OperatorHandle op, const std::string& words, const Known& known) {
   return out;
 }
 
-// In one line.
+// The text in one line.
 std::string flat(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
@@ -335,7 +335,7 @@ Child start(const std::string& name, OperatorHandle op,
       if (n <= 0) break;
       done += static_cast<size_t>(n);
     }
-    // Without destructors: their end must not look like a crash of a call.
+    // No destructors run: their end must not look like a crash of a call.
     _exit(0);
   }
   close(ends[1]);

@@ -18,9 +18,9 @@ struct ProveOptions {
 };
 
 // Puts operators through every kind of trial and checks their gradients, by
-// calls made from their signatures; prints a line for each. With a plugin that
-// brings one device they go through its trials as well. 0 if all hold, 1 if one
-// does not, 3 if none is wrong and something was not proven.
+// calls made from their signatures; prints a line for each. A plugin that
+// brings one device adds the trials of that device. Returns 0 if all hold, 1 if
+// one does not, 3 if none is wrong and something was not proven.
 int run_prove(const ProveOptions& options);
 
 }  // namespace sy::tools

@@ -13,7 +13,7 @@ namespace sy::tools {
 
 namespace {
 
-// In front of a block, which stays aligned, and behind it.
+// The bytes in front of a block, which stays aligned, and behind it.
 constexpr size_t kFront = 64, kBehind = 256;
 constexpr int kPattern = 0xff;  // NaN in every floating dtype
 
@@ -84,7 +84,7 @@ class ZonedAllocator final : public Allocator {
           str("byte {} behind a block of {} bytes was written", behind, n);
     }
   }
-  // The first byte of a zone that was; -1 if none. Lays it anew.
+  // The first byte of a zone that was changed; -1 if none was. Lays it anew.
   int64_t changed(char* zone, size_t n) noexcept {
     char want[kBehind], got[kBehind];
     std::memset(want, kPattern, n);

@@ -7,9 +7,9 @@
 
 namespace sy::tools {
 
-// From now on every block of the device lies between two zones that belong to
-// no tensor, and both they and fresh blocks hold NaN. Of devices that run
-// kernels at once; once a process. Whether it was done.
+// Every block of the device lies between two zones from now on. They belong to
+// no tensor, and both they and fresh blocks hold NaN. It works for devices that
+// run kernels at once, and once a process. Returns whether it was done.
 bool lay_red_zones(Device device);
 
 // Whether a zone has changed since it was laid, and where; "" if none has. Each

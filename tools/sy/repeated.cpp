@@ -40,7 +40,7 @@ std::string bytes_of(const std::vector<Value>& results) {
   return out;
 }
 
-// What a call might keep, in bytes.
+// Memory that a call might keep, in bytes.
 struct Held {
   int64_t heap, resident, device;
 
@@ -53,7 +53,7 @@ struct Held {
   }
 };
 
-// Of this thread: on a busy machine as many calls are made.
+// The CPU time of this thread: a busy machine makes as many calls in it.
 std::chrono::nanoseconds computed() {
   timespec t{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);

@@ -16,8 +16,8 @@ namespace sy::tools {
 // of the first, and neither the process nor the device keeps memory.
 std::string call_often(OperatorHandle op, const std::vector<Value>& arguments);
 
-// By several threads, with the arguments of that number: each gives what it
-// gives alone.
+// Several threads make the call, with the arguments of their number: each gives
+// what it gives alone.
 std::string call_at_once(
     OperatorHandle op,
     const std::function<std::vector<Value>(int thread)>& arguments);

@@ -53,7 +53,7 @@ std::string failures_of(const std::string& name, const OverloadReport& r) {
   return out;
 }
 
-// Where the calls of the cases that do not fail went.
+// The ways of the calls of the cases that do not fail.
 std::string ways_text(const std::map<std::string, size_t>& ways) {
   static constexpr std::pair<const char*, const char*> kWays[] = {
       {"native", "by kernels of the backend"},
@@ -113,8 +113,8 @@ std::string axes_not_tried(const OverloadReport& r) {
   return r.axes.empty() ? "any" : out;
 }
 
-// On how many operators of the plugin each axis was tried, and what single ones
-// lack.
+// The number of operators of the plugin that each axis was tried on, and the
+// axes that single ones lack.
 std::string axes_text(const Report& report, bool notes) {
   std::map<std::string, size_t> tried;
   size_t operators = 0;

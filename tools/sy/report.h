@@ -51,8 +51,8 @@ struct OverloadReport {
 using Report = std::map<std::string, OverloadReport>;
 
 Json to_json(const Report& report);
-// For people: what failed and why, what differs without failing, what was not
-// called, then the totals. With `notes`, also each difference.
+// A text for people: what failed and why, what differs without failing, what
+// was not called, then the totals. With `notes`, also each difference.
 std::string to_text(const Report& report, bool notes);
 bool all_work(const Report& report);
 // No case fails or has no operator: what a few cases, or those that a backend

@@ -25,7 +25,7 @@ std::string literal(std::string_view text) {
   return out + "\"";
 }
 
-// As C++ reads it back, to the last bit.
+// The number as C++ reads it back, to the last bit.
 std::string number(double v) {
   if (std::isnan(v)) return "NAN";
   if (std::isinf(v)) return v > 0 ? "INFINITY" : "-INFINITY";

@@ -13,12 +13,12 @@ struct Hints {
   std::vector<double> numbers;
 };
 
-// What a proof takes from the text of schemas, besides their operators. It
+// The facts of a proof from the text of schemas, besides their operators. It
 // reads lines: an entry begins with `- func:`, a key begins a line or follows
 // '{' or ','.
 class SchemaTexts {
  public:
-  // Of files that were loaded without an error. Throws ValueError.
+  // Reads files that were loaded without an error. Throws ValueError.
   explicit SchemaTexts(const std::vector<std::string>& files);
 
   // The texts in quotes of all entries, and the numbers of this one, by its

@@ -20,7 +20,7 @@ constexpr int64_t kElements = 48;  // of an input that are tried alone
 constexpr int kPlaces = 32;        // close to a kink
 constexpr double kClose = 1e-4;    // how close
 
-// What an order is by the order below, to both sides.
+// The slopes of the order below an order, to both sides.
 struct Slopes {
   double down, up, noise;  // what is lost to rounding
   double most() const { return std::max(std::abs(down), std::abs(up)); }
@@ -39,7 +39,8 @@ struct Look {
   bool fits() const { return slopes.fit(value); }
 };
 
-// The longest way along one element: what rounding of a derivative grows with.
+// The longest way along one element. The rounding of a derivative grows with
+// it.
 double scale_of(const Line& line) {
   double most = 1;
   for (const Tensor& t : line.step) {
@@ -48,8 +49,8 @@ double scale_of(const Line& line) {
   return most;
 }
 
-// Of order k, by the derivatives before, at and behind a place; nothing if one
-// is not there or not finite.
+// The derivative of order k beside its slopes, by the derivatives before, at
+// and behind a place; nothing if one is not there or not finite.
 std::optional<Look> look(const Numbers& before, const Numbers& at,
                          const Numbers& behind, int k, double step,
                          double scale) {
@@ -144,8 +145,8 @@ Line moved(const Inputs& inputs, const Line& line, int k) {
   return out;
 }
 
-// Where equal elements can be told apart in several ways, the derivative may
-// be what it is for one of them, or between.
+// Equal elements may be told apart in several ways. The derivative may be what
+// it is for one of them, or between.
 bool fits_close_by(const Inputs& inputs, const Line& line, const Mismatch& m) {
   Slopes all = m.look.slopes;
   for (int k = 0; k < kPlaces; ++k) {
@@ -162,7 +163,7 @@ bool fits_close_by(const Inputs& inputs, const Line& line, const Mismatch& m) {
   return false;
 }
 
-// One that a smaller step shows as well. At a jump slopes grow with it.
+// A mismatch that a smaller step shows as well. Slopes at a jump grow with it.
 Mismatch sure_mismatch(const Inputs& inputs, const Line& line, int most) {
   const Mismatch first = mismatch(inputs, line, most);
   if (first.order == 0) return {};
@@ -279,7 +280,7 @@ std::string constant_problem(const Inputs& inputs, const Line& line) {
     y[i] = sum.item<double>();
     if (!std::isfinite(y[i])) return "";
   }
-  // What jumps to one side only has no slope here.
+  // A result that jumps to one side only has no slope here.
   if (std::abs(y[2] - 2 * y[1] + y[0]) > 0.5 * std::abs(y[2] - y[0])) return "";
   const double slope = (y[2] - y[0]) / (2 * kStep);
   const double size = 1 + std::abs(y[1]);

@@ -26,10 +26,10 @@ struct Called {
 Called call_along(const Inputs& inputs, const Line& line);
 
 // The derivatives along a line, of the orders 1 to `orders`, beside the slopes
-// of the order below to both sides: one must lie between them. Where it does
-// not, elements are tried alone, and the slopes of places close by count as
-// well: the derivative at a kink may be that of any of its sides. A point where
-// the order below is not finite says nothing, nor does one at which there is no
+// of the order below to both sides: one must lie between them. Elements are
+// tried alone if it does not, and the slopes of places close by count as well:
+// the derivative at a kink may be that of any of its sides. A point where the
+// order below is not finite says nothing, nor does one at which there is no
 // derivative to be had.
 LineProblem line_problem(const Inputs& inputs, const Line& line, int orders);
 

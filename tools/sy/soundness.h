@@ -6,7 +6,7 @@
 #include "c10/dispatcher.h"
 #include "c10/tensor_base.h"
 
-// What holds for any call, right or wrong.
+// Rules that hold for any call, right or wrong.
 
 namespace sy::tools {
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kShown = 3;
 
-// What is put in place of the n elements of an input.
+// Values in place of the n elements of an input.
 struct Point {
   const char* name;
   double (*element)(double example, int64_t i, int64_t n);
@@ -130,7 +130,7 @@ class Points {
     report_->problems += str("  points, {}: {}\n", name, why);
   }
 
-  // All inputs at the point, then each alone.
+  // Tries all inputs at the point, then each alone.
   void at(const std::string& prefix, const Point& point, bool each) {
     const size_t n = inputs_.size();
     at(prefix + point.name, at_point(inputs_, point, n));
@@ -147,8 +147,8 @@ class Points {
       elements += static_cast<size_t>(inputs_.example(i).numel());
     }
     if (elements == 0) return;
-    // Where two are one, as the ends of an interval, what holds at each may
-    // not be what holds at both.
+    // Two numbers may be equal, as the ends of an interval. Then what holds at
+    // each may not be what holds at both.
     const std::set<double> different(numbers.begin(), numbers.end());
     const bool at_each = different.size() == numbers.size();
     for (size_t k = 0; k < 2 * numbers.size(); k += elements) {

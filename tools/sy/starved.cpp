@@ -49,7 +49,7 @@ class Starved final : public CallTrials {
       op().call_boxed(in.values.data(), in.values.size(), out.data(),
                       out.size());
       failed = fail(0) == 0 && n != 0;
-      // Where memory is short a kernel may do with less.
+      // A kernel may do with less where memory is short.
       if (failed && fail == &fail_allocation) why = "the call succeeds";
     } catch (...) {
       failed = fail(0) == 0 && n != 0;

@@ -33,7 +33,7 @@ std::vector<int64_t> dims_of(const Tensor& t) {
   return dims;
 }
 
-// Dim 1 innermost, of tensors with that many dims or, for `n` 0, any.
+// t with dim 1 innermost, if it has `n` dims or, for `n` 0, at least 3.
 Tensor channels_last(const Tensor& t, int64_t n) {
   if (t.dim() < 3 || (n != 0 && t.dim() != n)) return t;
   std::vector<int64_t> order = dims_of(t);
@@ -214,7 +214,7 @@ class Strided final : public Trials {
     return "";
   }
 
-  // As far as strides have a meaning.
+  // Compares strides as far as they have a meaning.
   static bool same_strides(const TensorBase& a, const TensorBase& b) {
     if (a.sizes() != b.sizes()) return false;
     if (b.numel() == 0) return true;

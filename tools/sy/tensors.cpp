@@ -141,7 +141,7 @@ std::string read_storage(const Storage& s) {
 
 std::vector<int64_t> element_indices(IntArrayRef sizes, IntArrayRef strides,
                                      int64_t offset) {
-  // Beside a 0 any size may stand.
+  // Any size may stand beside a 0.
   if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return {};
   int64_t n = 1;
   for (int64_t s : sizes) n *= s;

@@ -38,7 +38,7 @@ struct HostTensor {
   bool has_values = true;  // false on devices without memory, and of any_values
 
   int64_t numel() const;
-  // Of the element at that storage index (counted in elements).
+  // The bytes of the element at that storage index (counted in elements).
   const char* at(int64_t index) const {
     return storage.data() + index * static_cast<int64_t>(element_size(dtype));
   }

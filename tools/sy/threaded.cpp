@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kThreads = 3;
 
-// As large results are: every piece of work may go to another thread.
+// Splits the work as for large results: every piece may go to another thread.
 class SmallGrain {
  public:
   explicit SmallGrain(int threads) : before_(get_num_threads()) {

@@ -19,7 +19,7 @@ namespace sy::tools {
 
 namespace {
 
-// What the library calls its transfers (frontend/distributed/).
+// The names of the library's transfers (frontend/distributed/).
 constexpr std::string_view kCollectives[] = {
     "all_reduce",     "broadcast",  "reduce", "all_gather",
     "reduce_scatter", "all_to_all", "gather", "scatter",
@@ -96,7 +96,7 @@ Loaded load(const RankTrace& part) {
     const auto data = all.find("otherData");
     if (data != all.end() && data->is_object()) {
       out.origin = time_in(*data, "steady_clock_ns");
-      // What the rank adds to its clock.
+      // The rank adds this offset to its clock.
       const auto offset = time_in(*data, "clock_offset_ns");
       if (out.origin && offset) *out.origin += *offset;
     }

@@ -12,14 +12,14 @@ struct RankTrace {
   std::string path;
 };
 
-// Where a rank's time went, in milliseconds.
+// The time that a rank spent, in milliseconds.
 struct RankTime {
   int rank;
   double total;        // from the begin of its first event to the last end
   double collectives;  // in which some collective moved
   double waiting;      // in which some thread waited for one
-  // Of the time of collectives, that in which nobody waited. NaN if there were
-  // none.
+  // The fraction of the time of collectives in which nobody waited. NaN if
+  // there were none.
   double overlap;
 };
 

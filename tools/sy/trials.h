@@ -21,7 +21,7 @@ class Trials {
   virtual std::string id(size_t i) const = 0;
   // Throws nothing: what is wrong is a failure of the trial.
   virtual CaseResult run(size_t i) const = 0;
-  // Of trial i, fresh, on the CPU. Throws Error.
+  // The arguments of trial i, fresh, on the CPU. Throws Error.
   virtual Arguments arguments(size_t i) const = 0;
 };
 
@@ -36,7 +36,7 @@ class CallTrials : public Trials {
   Arguments arguments(size_t i) const final { return calls_->arguments(i); }
 
  protected:
-  // What is wrong with call i; "" if nothing is. May throw, and set `note` and
+  // The fault of call i; "" if there is none. May throw, and set `note` and
   // `skipped` of the result.
   virtual std::string problem(size_t i, CaseResult& result) const = 0;
 
@@ -69,7 +69,7 @@ std::unique_ptr<Trials> make_trials(TrialKind kind, OperatorHandle op,
                                     const CaseFile& file,
                                     const CaseRunner::Options& options);
 
-// Of every kind but the first.
+// Trials of every kind but Replay and OnDevice.
 std::unique_ptr<Trials> call_trials(TrialKind kind, OperatorHandle op,
                                     std::shared_ptr<const Calls> calls);
 
@@ -82,7 +82,7 @@ std::unique_ptr<Trials> threaded_trials(OperatorHandle op,
                                         std::shared_ptr<const Calls> calls);
 std::unique_ptr<Trials> described_trials(OperatorHandle op,
                                          std::shared_ptr<const Calls> calls);
-// By the first of the calls.
+// Trials by the first of the calls.
 std::unique_ptr<Trials> strided_trials(OperatorHandle op,
                                        std::shared_ptr<const Calls> calls);
 std::unique_ptr<Trials> agreed_trials(OperatorHandle op,
@@ -117,7 +117,8 @@ std::unique_ptr<Trials> made_trials(OperatorHandle op, Device device,
 
 // The first, one in the middle and the last.
 std::unique_ptr<Trials> few_trials(std::unique_ptr<Trials> all);
-// Of replays: such ones of the cases that succeed, and the first that must not.
+// Replays of the first, a middle and the last of the cases that succeed, and of
+// the first that must not.
 std::unique_ptr<Trials> few_trials(const CaseFile& file,
                                    std::unique_ptr<Trials> all);
 

@@ -89,7 +89,7 @@ Value base_value(const Json& v, Type type, const std::string& name,
       if (named(v, "layout") == "strided") return Value(kStrided);
       break;
     case TypeKind::kDevice:
-      // Recorded both ways.
+      // Cases record a device both ways.
       if (named(v, "device") || v.is_string()) return Value(context.device);
       break;
     case TypeKind::kMemoryFormat:

@@ -18,7 +18,7 @@ std::optional<double> float_of(const Json& v);
 // The dtype that ATen numbers so: 6 is float32.
 std::optional<ScalarType> dtype_of_number(const Json& v);
 
-// What making a value takes beyond its text.
+// The context that makes a value of its text.
 struct ValueContext {
   // Makes the tensor of a VALUE; the name is that of the argument, `dims.0`
   // for an element of a list.

@@ -15,7 +15,7 @@ namespace sy::tools {
 
 namespace {
 
-// What the letters of a shape stand for.
+// The extents that the letters of a shape stand for.
 struct Extents {
   int64_t b, n, m;
 };

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMost = 200;
 
-// What operators of the library take for a text.
+// Texts that operators of the library take.
 constexpr const char* kTexts[] = {
     "none",    "mean",      "sum",      "tanh",     "floor",   "trunc",
     "reflect", "replicate", "circular", "constant", "linear",  "lower",
@@ -20,7 +20,8 @@ constexpr const char* kTexts[] = {
     "amax",    "amin",      "max",      "min",      "reduced", "complete",
     "r",       "ij",        "xy",       "U",        "L"};
 
-// What another value may be; those that an operator does not take are no calls.
+// Other values for an argument. A value that the operator does not take makes
+// no call.
 std::vector<Value> values_for(const Argument& a, const Hints& hints) {
   const Type t = a.type.without_optional();
   std::vector<Value> out;

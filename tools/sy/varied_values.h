@@ -16,7 +16,8 @@ struct OtherValue {
 
 // Calls like `args` in which one argument that is no tensor has another value,
 // or two have: numbers of both signs, 0, both truth values, None, and what the
-// hints name. Only those that the operator takes, at most 200.
+// hints name. Only those that the operator takes; none with two beyond 200
+// calls.
 std::vector<OtherValue> other_values(OperatorHandle op,
                                      const std::vector<Value>& args,
                                      const Hints& hints);

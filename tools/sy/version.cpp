@@ -22,7 +22,7 @@ const char* compiler() {
 #endif
 }
 
-// Those of this processor that kernels may choose.
+// The instruction sets of this processor that kernels may choose.
 Json instruction_sets() {
   Json out = Json::array();
 #ifdef __x86_64__

@@ -39,7 +39,7 @@ CaseResult Witness::run(const Trials& trials, size_t i) const {
     judge(trials, i, result);
   } else {
     result.way = own_kernel_ ? "native" : "composed";
-    // What is made of others may take more than a kernel does, and lay out=
+    // An operator made of others may take more than a kernel does, and lay out=
     // tensors out otherwise.
     const bool strides = result.why.find(kStrides) != std::string::npos;
     if (!own_kernel_ && (result.why == kNoError || strides)) {
@@ -51,7 +51,7 @@ CaseResult Witness::run(const Trials& trials, size_t i) const {
   return result;
 }
 
-// Of a call that went to the CPU.
+// Judges a call that went to the CPU.
 void Witness::judge(const Trials& trials, size_t i, CaseResult& result) const {
   result.way = "cpu";
   if (claims_ == nullptr || !claims_->supports(op_.name())) return;

@@ -10,8 +10,8 @@
 
 namespace sy::tools {
 
-// What `text` says (lang/words.h tells the notation); arguments left
-// out take their default, or what the signature alone suggests. Throws
+// The arguments that `text` says (lang/words.h tells the notation); arguments
+// left out take their default, or what the signature alone suggests. Throws
 // ValueError naming the operator and the word that does not fit. `tensors` is
 // the word for tensors that are left out; if empty, what the signature
 // suggests.

@@ -133,7 +133,7 @@ int run_worker(const WorkerOptions& options) {
   for (std::string line; std::getline(std::cin, line);) {
     if (!worker->serve(line)) break;
   }
-  // Without destructors: a worker's end must not look like a crash of a case.
+  // No destructors run: a worker's end must not look like a crash of a case.
   _exit(0);
 }
 

@@ -14,8 +14,8 @@ namespace sy::tools {
 // forked: no thread or lock of ours comes along. Killed when the object goes.
 class WorkerProcess {
  public:
-  // Of the child: where it reads requests and writes answers. Its standard
-  // output goes to standard error, whatever kernels print.
+  // The descriptors where the child reads requests and writes answers. Its
+  // standard output goes to standard error, whatever kernels print.
   static constexpr int kRequests = 0;
   static constexpr int kAnswers = 3;
 
@@ -29,7 +29,7 @@ class WorkerProcess {
   bool send(const std::string& line);
   // Readable when there is an answer, or the process has ended.
   int answers() const { return answers_; }
-  // What can be read now, in whole lines; `ended` is set at the end.
+  // The whole lines that can be read now; `ended` is set at the end.
   std::vector<std::string> receive(bool& ended);
   void kill();
   // Waits for the end. "signal 11 (Segmentation fault)", "exit status 1".
@@ -41,7 +41,8 @@ class WorkerProcess {
   std::string partial_;
 };
 
-// In the worker: it ends with the process that spawned it, and leaves no core.
+// Makes this process a worker: it ends with the process that spawned it, and
+// leaves no core.
 void begin_worker();
 // Writes an answer, as one line. False if nobody reads any more.
 bool answer(const Json& v);

@@ -19,14 +19,14 @@ constexpr int kMaxAccumulators = 8;
 // Room for accumulators: on the stack for few results.
 using Buffer = InlineMemory<512>;
 
-// Where n elements of a result go, contiguous.
+// The contiguous memory for n elements of a result.
 struct Target {
   ScalarType dtype;
   char* data;
 };
 
-// From accumulators (arrays of n) to elements of the targets' dtypes: finish,
-// convert.
+// Finishes accumulators (arrays of n) and converts them to elements of the
+// targets' dtypes.
 void finish(const ReduceOp& op, const ReduceArgs& args, ScalarType compute,
             int64_t count, char* const* accumulators, const Target* targets,
             int64_t n) {
@@ -71,7 +71,8 @@ void finish(const ReduceOp& op, const ReduceArgs& args, ScalarType compute,
   }
 }
 
-// What the kernel's accumulators are as the operator's: of the compute type.
+// The dtype of the kernel's accumulators as those of the operator: bool, or
+// that of the compute type.
 ScalarType narrow_dtype(const KnownReduction& known, ScalarType compute) {
   return known.accumulator == program::ComputeType::b8
              ? kBool
@@ -169,7 +170,7 @@ void reduce_into(const ReduceOp& op, const ReduceArgs& args,
   if (plan.numel == 0) return;
   const int64_t kept = static_cast<int64_t>(plan.sizes.size());
   const ReduceLayout layout(*args.self, plan.reduced, kept == args.self->dim());
-  // Where the order of the results in memory is that of the walk, directly.
+  // A result whose order in memory is that of the walk is written directly.
   Target targets[ReduceOp::kMaxResults];
   Tensor ordered[ReduceOp::kMaxResults];
   for (int i = 0; i < op.n_results; ++i) {

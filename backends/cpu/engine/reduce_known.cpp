@@ -282,7 +282,7 @@ bool recognise(const ReduceOp& op, int accumulator, ScalarType self,
        known->kind == tiles::Reduction::prod)) {
     input = self;
   }
-  // In a narrower type sums wrap around, which the kernels' int64 does not.
+  // Sums in a narrower type wrap around, which the kernels' int64 does not.
   if (input == compute && is_integral_type(compute, true) && compute != kLong &&
       (known->kind == tiles::Reduction::sum ||
        known->kind == tiles::Reduction::prod)) {

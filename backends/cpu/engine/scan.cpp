@@ -43,7 +43,7 @@ int64_t row_pieces(int64_t rows, int64_t length) {
   return std::clamp<int64_t>(length / kShortPiece, 1, kLanes / rows);
 }
 
-// From contiguous elements of self's dtype to contiguous values and places.
+// Scans contiguous elements of self's dtype into contiguous values and places.
 class Scan {
  public:
   Scan(const ScanOp& op, const ScanPlan& plan, ScalarType self,

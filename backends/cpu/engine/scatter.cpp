@@ -141,7 +141,7 @@ struct Max {
   }
 };
 
-// Along the dim of the indices, in bytes.
+// The places along the dim of the indices. Steps are in bytes.
 struct Places {
   int64_t count, index_step, from_step, to_step;
 };
@@ -235,8 +235,8 @@ void join_each(char* to, const char* from, const char* index, int64_t to_step,
       });
 }
 
-// Where rows lie as one in `to`, a row an index; else the indices of one place
-// after the other, since then it is the dim that lies closer.
+// Joins a row for each index if rows lie as one in `to`; else the indices of
+// one place after the other, since the dim of the indices lies closer then.
 template <class T, class F>
 void join_block(const Iter& it, const Iter::Block& b, const Places& p,
                 Range own, const F& f) {
@@ -336,7 +336,7 @@ bool is_vector(const ScatterPlan& plan) {
   return true;
 }
 
-// In row-major order, in float32.
+// Copies the elements of `from` in row-major order, as float32.
 Tensor widen(ScalarType dtype, const GatherPlan& from) {
   const Tensor same(make_tensor(from.sizes, dtype, Device(kCPU)));
   GatherPlan plan = from;
@@ -378,7 +378,8 @@ bool scatter_wide(const char* op, ScalarType dtype, const ScatterPlan& plan,
   for (int64_t& k : at) {
     k = std::lower_bound(places.begin(), places.end(), k) - places.begin();
   }
-  // What the places hold, what is added to it, and back.
+  // The elements of the places and those of the source are joined in float32,
+  // and the results go back to the places.
   Dims reached = plan.sizes, to = plan.to_strides;
   reached[dim] = static_cast<int64_t>(places.size());
   to[dim] = 0;

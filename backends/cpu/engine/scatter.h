@@ -10,8 +10,8 @@ namespace sy::cpu {
 
 enum class Join : uint8_t { Assign, Add, Multiply, Min, Max };
 
-// Where the elements of a source of these sizes go: to the same place in all
-// dims but `dim`, and in `dim` to the index. Strides are in elements;
+// The places to which the elements of a source of these sizes go: the same
+// place in all dims but `dim`, and in `dim` the index. Strides are in elements;
 // to_strides[dim] is not used.
 struct ScatterPlan {
   Dims sizes;

@@ -9,7 +9,7 @@ namespace sy::cpu {
 
 namespace {
 
-// Below this many multiplications one thread is faster.
+// One thread is faster below this many multiplications.
 constexpr int64_t kParallelWork = 1 << 18;
 // Rows of b whose panels are multiplied at a time, and their columns: they stay
 // in the second cache.
@@ -17,19 +17,19 @@ constexpr int64_t kDepth = 384;
 constexpr int64_t kWidth = 1024;
 // A small b is multiplied as it lies.
 constexpr int64_t kUnpackedBytes = 64 << 10;
-// Up to so many rows, and from such a depth on, dot products of a's rows and
-// b's columns take less than transposing b.
+// Dot products of a's rows and b's columns take less than transposing b up to
+// so many rows, and from such a depth on.
 constexpr int64_t kDotRows = 8;
 constexpr int64_t kDotDepth = 32;
 
-// Up to so many times the kernel's rows, b's rows are read where they lie: to
-// pack them takes longer than it saves.
+// The rows of b are read where they lie up to so many times the kernel's rows:
+// to pack them takes longer than it saves.
 constexpr int64_t kUnpackedRows = 2;
 
 using Workspace = InlineMemory<32 << 10>;
 
-// Columns [col, col + width) of rows [row, row + depth) to contiguous rows of
-// `panel` columns; what is beyond width is left as it is.
+// Copies columns [col, col + width) of rows [row, row + depth) to contiguous
+// rows of `panel` columns; leaves the elements beyond width as they are.
 template <class T>
 void pack_panel(const Gemm<T>& g, int64_t row, int64_t depth, int64_t col,
                 int64_t width, int64_t panel, T* to) {
@@ -76,7 +76,7 @@ void blocked(const Gemm<T>& g, const detail::GemmKernel<T>& kernel) {
                              static_cast<int64_t>(sizeof(T))
                        : 0);
   T* const packed = reinterpret_cast<T*>(room.data());
-  // Of rows that one thread takes at a time.
+  // The number of rows that one thread takes at a time.
   const int64_t rows = kernel.rows * 4;
   for (int64_t col = 0; col < g.n; col += width) {
     const int64_t n = std::min(width, g.n - col);

@@ -10,7 +10,7 @@ namespace sy::cpu {
 
 namespace {
 
-// Below this many multiplications one thread is faster.
+// One thread is faster below this many multiplications.
 constexpr int64_t kParallelWork = 1 << 19;
 // Rows of b in a block, so that a panel of it stays in the first cache, and
 // columns, so that the sums of a block of rows stay in the second.

@@ -60,7 +60,7 @@ SY_BF16_TARGET void pack_rows(const BFloat16* from, int64_t row, int64_t depth,
   }
 }
 
-// What of a row of c is stored: scaled, with a bias, added to what is there.
+// Stores sums in rows of c: scaled, with a bias, added to the elements there.
 struct Output {
   const Bf16Block& x;
 

@@ -10,9 +10,9 @@ namespace sy::cpu {
 
 namespace {
 
-// Below this many multiplications a block is not cut further.
+// A block is not cut further below this many multiplications.
 constexpr int64_t kBlockWork = int64_t{1} << 20;
-// What copying an element into OpenBLAS's layout costs, in multiplications.
+// The cost of copying an element into OpenBLAS's layout, in multiplications.
 constexpr int64_t kPackWork = 36;
 // Blocks begin at multiples of what its loops take at a time.
 constexpr int64_t kStep = 16;
@@ -23,7 +23,7 @@ struct Grid {
 };
 
 int64_t steps(int64_t n) { return (n + kStep - 1) / kStep; }
-// Where block i of `count` begins in n elements.
+// The begin of block i of `count` in n elements.
 int64_t start(int64_t n, int64_t count, int64_t i) {
   return i == count ? n : steps(n) * i / count * kStep;
 }

@@ -19,11 +19,11 @@ constexpr int64_t kBlasTerms = 384;
 // BLAS counts in 32 bits: whether g's sizes and strides fit.
 bool fits_blas(const Gemm<double>& g);
 
-// As gemm(g), for g that fits. Of each matrix rows or columns lie close
-// together and do not overlap; alpha is not 0, with which BLAS would not read a
-// and b. Uses get_num_threads() threads, on which the last bits of the result
-// may depend. Waits while another thread is in LAPACK with several threads.
-// Throws nothing.
+// Computes gemm(g) for a g that fits. The rows or the columns of each matrix
+// lie close together and do not overlap; alpha is not 0, with which BLAS would
+// not read a and b. Uses get_num_threads() threads, on which the last bits of
+// the result may depend. Waits while another thread is in LAPACK with several
+// threads. Throws nothing.
 void gemm_by_blas(const LapackApi& api, const Gemm<double>& g);
 
 }  // namespace sy::cpu

@@ -18,7 +18,7 @@ namespace sy::cpu {
 
 namespace {
 
-// From how many multiplications on oneDNN is faster than our own loops.
+// The fewest multiplications for which oneDNN is faster than our own loops.
 constexpr int64_t kOneDnnWork = int64_t{1} << 21;
 constexpr int64_t kOneDnnWorkReduced = int64_t{1} << 17;
 // Rows by which columns are read again rather than converted to float.
@@ -65,7 +65,8 @@ struct Problem {
   int64_t work() const { return a.rows * b.cols * a.cols; }
 };
 
-// What gemm() does at the speed of memory, and oneDNN through copies.
+// Whether gemm() computes this at the speed of memory, and oneDNN through
+// copies.
 bool is_rows_by_vector(const Problem& p) {
   return (p.a.rows == 1 && p.b.row_stride == 1) ||
          (p.b.cols == 1 && p.a.col_stride == 1);
@@ -322,7 +323,7 @@ Tensor over(const Matrix& m, ScalarType dtype) {
 
 void run(const char* op, const Problem& p);
 
-// In another dtype or layout: through copies of what does not fit.
+// Multiplies in another dtype or layout, through copies of what does not fit.
 void by_copies(const char* op, const Problem& p, ScalarType dtype) {
   if (dtype != p.dtype) kProducts.takes(kCopies);
   const auto converted = [&](const Matrix& m) {
@@ -330,7 +331,7 @@ void by_copies(const char* op, const Problem& p, ScalarType dtype) {
                ? Tensor(make_tensor({m.rows, m.cols}, dtype, Device(kCPU)))
                : contiguous_cpu(over(m, p.dtype), dtype);
   };
-  // As they lie: by rows or by columns.
+  // Copies lie as the matrices do: by rows or by columns.
   const auto operand = [&](const Matrix& m, Tensor& copy) {
     if (dtype == p.dtype) return m;
     const bool by_columns = m.row_stride == 1 && m.col_stride != 1;

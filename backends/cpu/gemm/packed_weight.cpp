@@ -53,8 +53,8 @@ struct Weight {
 };
 
 struct State {
-  // Within a ForkSection. Only tried, but to free: who does not get it takes
-  // the weight as it lies.
+  // Locked within a ForkSection. Calls only try to lock it, except to free: a
+  // call that does not get it takes the weight as it lies.
   std::timed_mutex mutex;
   std::unordered_map<Key, Weight, HashOfBytes<Key>, EqualBytes<Key>> weights;
   uint64_t calls = 0;
@@ -105,7 +105,8 @@ void State::sweep() noexcept {
   }
 }
 
-// Of what no call has used while every other weight may have been, twice.
+// Makes room from weights that no call has used while every other weight may
+// have been used twice.
 bool State::make_room(int64_t bytes) noexcept {
   while (stats.bytes + bytes > limit) {
     Weight* oldest = nullptr;

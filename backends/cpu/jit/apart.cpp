@@ -17,7 +17,8 @@ namespace {
 
 constexpr unsigned kMostSeconds = 60;
 
-// What the child writes first; the text follows, an image or a reason.
+// The header that the child writes first; the text follows, an image or a
+// reason.
 struct Answer {
   uint64_t bytes = 0;
   bool compiled = false;

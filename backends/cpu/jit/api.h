@@ -6,11 +6,12 @@
 
 namespace sy::cpu::jit {
 
-// What libswitchyard_jit.so offers. LLVM is inside, and nothing else sees it.
+// The table that libswitchyard_jit.so offers. LLVM is inside, and nothing else
+// sees it.
 struct CompilerApi {
   static constexpr uint32_t kVersion = 1;
   uint32_t version;
-  // What the code depends on beside the request.
+  // A number for all that the code depends on beside the request.
   uint64_t fingerprint;
   // See codegen.h.
   bool (*compile)(std::string_view request, std::string* image,

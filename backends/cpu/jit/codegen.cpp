@@ -44,7 +44,7 @@ std::unique_ptr<llvm::TargetMachine> make_machine(Isa isa) {
       llvm::CodeGenOptLevel::Default));
 }
 
-// What the functions of prims.cpp leave to do once they are inlined.
+// Does the work that the functions of prims.cpp leave once they are inlined.
 void optimize(llvm::Module& module) {
   llvm::legacy::PassManager passes;
   passes.add(llvm::createAlwaysInlinerLegacyPass(false));

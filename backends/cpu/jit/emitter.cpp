@@ -255,7 +255,7 @@ class Emitter {
     return value != nullptr && value->isZero();
   }
 
-  // Such as libm's. Functions of its own are inlined.
+  // Whether a function calls others, such as libm's. Its own ones are inlined.
   static bool calls_others(const llvm::Function& f) {
     for (const llvm::BasicBlock& b : f) {
       for (const llvm::Instruction& i : b) {
@@ -315,8 +315,8 @@ class Emitter {
         {v}, vector_of(result));
   }
 
-  // As it is. Otherwise LLVM computes on halves what can be: one by one, as the
-  // processor has no such instructions.
+  // Returns v, fenced. Otherwise LLVM computes on halves what it can, one by
+  // one, as the processor has no such instructions.
   static Value* fenced(llvm::IRBuilder<>& b, Value* v) {
     return b.CreateArithmeticFence(v, v->getType());
   }

@@ -17,7 +17,7 @@ using Object = llvm::object::ELF64LEObjectFile;
 using llvm::object::SectionRef;
 namespace elf = llvm::ELF;
 
-// Throws nothing: what LLVM says of a file that it has just made itself.
+// Takes an answer of LLVM about a file that it has just made. Throws nothing.
 template <class T>
 bool take(llvm::Expected<T> from, T* to, std::string* why) {
   if (from) {
@@ -93,7 +93,7 @@ class Flattener {
     if (!take(relocations.getRelocatedSection(), &target, &why_)) return false;
     if (target == object_.section_end()) return true;
     const auto base = at_.find(target->getIndex());
-    if (base == at_.end()) return true;  // of what is not needed
+    if (base == at_.end()) return true;  // the section is not needed
     for (const auto& r : relocations.relocations()) {
       if (r.getType() != elf::R_X86_64_PC32 &&
           r.getType() != elf::R_X86_64_PLT32) {

@@ -10,7 +10,7 @@ namespace sy::cpu::jit {
 
 // Images on disk, shared by processes. A file has the whole request and a
 // checksum: one that is cut off, damaged or of another build is as good as
-// none. Nothing throws; what cannot be written is not kept.
+// none. Nothing throws; an image that cannot be written is not kept.
 class Folder {
  public:
   // `fingerprint`: of the compiler.

@@ -39,8 +39,8 @@ namespace {
 constexpr cpu::OptionalLibrary kLibrary = {
     "libswitchyard_jit.so", "switchyard_jit_api", "SWITCHYARD_JIT_LIBRARY"};
 
-// What a program must have done before it is compiled, in elements times
-// steps: some milliseconds.
+// The work that a program must have done before it is compiled, in elements
+// times steps: some milliseconds.
 constexpr int64_t kHot = int64_t{32} << 20;
 constexpr size_t kMostPrograms = 65536;
 
@@ -134,7 +134,7 @@ Table& table() {
   return *t;
 }
 
-// Who looks the table over, and who changes it.
+// The locks of a thread that reads the table, and of one that changes it.
 class Reading {
   const ForkSection section_;
   const std::shared_lock<std::shared_mutex> lock_{table().mutex};
@@ -238,7 +238,7 @@ void compile_entry(Entry& e) {
 }
 
 void work() {
-  // Only when nobody else wants the processor.
+  // The thread runs only when nobody else wants the processor.
   setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), 19);
   pthread_setname_np(pthread_self(), "sy-jit");
   Queue& q = queue();
@@ -274,7 +274,8 @@ void start(Queue& q) {
   std::thread(work).detach();
 }
 
-// What was being compiled is compiled again. Those who awaited it are gone.
+// The child of a fork compiles again what was being compiled. The threads that
+// awaited it are gone.
 const int fork_handler = pthread_atfork(nullptr, nullptr, [] {
   if (!forked_at_rest()) return;
   Queue& q = queue();
@@ -364,7 +365,7 @@ void set_mode(Mode m) noexcept { current_mode() = m; }
 
 namespace {
 
-// For a person who waits longer than half a second in all.
+// Shows progress to a person who waits longer than half a second in all.
 void show_progress(int64_t blocked_ns) {
   static const bool seen = isatty(STDERR_FILENO) != 0;
   if (!seen || blocked_ns < 500'000'000) return;

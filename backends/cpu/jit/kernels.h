@@ -28,7 +28,7 @@ struct Wanted {
 SY_API intrusive_ptr<Kernel> kernel_for(const Wanted& wanted,
                                         int64_t work) noexcept;
 
-// Those of aten/backend/jit.h.
+// The types and functions behind aten/backend/jit.h.
 using sy::jit::Counters;
 using sy::jit::Mode;
 SY_API Mode mode() noexcept;
@@ -48,7 +48,7 @@ struct Seen {
   bool is_queued = false;
   std::string refusal;  // why it is never compiled
 };
-// By their work, the most first.
+// The programs that were seen, by their work, the most first.
 SY_API std::vector<Seen> programs();
 // The LLVM code or the machine code of a request, for people; the reason if
 // there is none.

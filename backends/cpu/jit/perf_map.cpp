@@ -15,8 +15,8 @@ namespace sy::cpu::jit {
 
 namespace {
 
-// To append to a file in a folder where everybody may put files: one of this
-// user alone, and no link. nullptr for others.
+// Opens a file to append to it, in a folder where everybody may put files. The
+// file must be this user's alone, and no link; nullptr for others.
 std::FILE* open_own(const char* path) {
   const int fd =
       open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);

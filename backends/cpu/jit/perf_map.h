@@ -4,8 +4,8 @@
 
 namespace sy::cpu::jit {
 
-// With SWITCHYARD_JIT_PERF=1: a line for the kernel in perf-PID.map, where
-// `perf report` looks for the names of code that no file has.
+// Writes a line for the kernel to perf-PID.map, with SWITCHYARD_JIT_PERF=1:
+// `perf report` looks there for the names of code that no file has.
 void write_perf_map(const Kernel& kernel, const program::Program& program);
 
 }  // namespace sy::cpu::jit

@@ -1,7 +1,7 @@
 // The primitives as functions of vectors, for the compiler of programs. clang
 // makes bitcode of this, once for each instruction set (SY_JIT_AVX512), which
-// codegen.cpp inlines into kernels. What a primitive computes is said nowhere
-// here: it is the functor that the interpreter has.
+// codegen.cpp inlines into kernels. The functors of the interpreter say what a
+// primitive computes; nothing here does.
 //
 // sy.<primitive>.<type> takes three vectors and gives one, of as many elements
 // as a register has of the type. Operands beyond the arity are not looked at.
@@ -35,7 +35,7 @@
 
 namespace sy::cpu::jit {
 
-// What integer division by zero calls: in slow code, which is not here.
+// Integer division by zero calls this, in slow code, which is not here.
 void set_error();
 
 namespace {
@@ -100,8 +100,8 @@ struct Array {
   T at[n];
 };
 
-// Of 16 bytes or less clang makes two integers, and takes elements out of them
-// by shifts: vectors of small integers are made wider first.
+// An array of 16 bytes or less becomes two integers, and clang takes elements
+// out of them by shifts: vectors of small integers are made wider first.
 template <class T, int n>
 using Wide = std::conditional_t<
     (sizeof(T) * n > 16) || std::is_floating_point_v<T>, T,
@@ -174,7 +174,7 @@ constexpr bool gives_bool(lang::PrimType t) {
   return t == T_B || t == TT_B || t == B_B || t == BB_B;
 }
 
-// As the functor has them, and as vectors do.
+// The types of operands as the functor has them, and as vectors do.
 template <lang::Prim p, Type t, int operand>
 using Argument =
     std::conditional_t<takes_bool(kTypeOf<p>, operand), uint8_t, ElementOf<t>>;
@@ -278,15 +278,15 @@ extern "C" {
                  Held<Type::to, kLanes<Type::type>>, kLanes<Type::type>,   \
                  ElementOf<Type::from>>(x);                                \
   }
-// What registers of the type, and of bools beside them, are read from and
-// written to.
+// The conversions by which registers of the type, and of bools beside them, are
+// read and written.
 #define SY_CONVERTS_WITH(type, other) \
   SY_CONVERT(type, other, type)       \
   SY_CONVERT(type, type, other)       \
   SY_CONVERT(type, other, b8)         \
   SY_CONVERT(type, b8, other)
 #define SY_CONVERTS_BETWEEN(a, b) SY_CONVERTS_WITH(a, b) SY_CONVERTS_WITH(b, a)
-// With bools and with the narrow integers.
+// The conversions with bools and with the narrow integers.
 #define SY_CONVERTS_OF(type) \
   SY_CONVERT(type, type, b8) \
   SY_CONVERT(type, b8, type) \

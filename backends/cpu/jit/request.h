@@ -9,8 +9,8 @@
 #include "aten/program/program.h"
 #include "c10/scalar_type.h"
 
-// What the CPU asks its compiler for, and what it gets. Both are bytes, so that
-// they can be a key, go to a file and go to another process.
+// The request of the CPU to its compiler, and the image that it gets. Both are
+// bytes, so that they can be a key, go to a file and go to another process.
 
 namespace sy::cpu::jit {
 
@@ -64,7 +64,8 @@ inline constexpr int kMostUnit = 128;
 using KernelFn = int64_t (*)(char* const* data,
                              const program::Uniform* uniforms, int64_t n);
 
-// Of libswitchyard_jit.so: appends an image to *image, or says why not.
+// A function of libswitchyard_jit.so that appends an image to *image, or says
+// why not.
 using CompileFn = bool (*)(std::string_view request, std::string* image,
                            std::string* why);
 

@@ -6,7 +6,7 @@
 #include "c10/error.h"
 #include "c10/plugin/library.h"
 
-// What <sy/jit.h> shows.
+// The texts of <sy/jit.h>.
 
 namespace sy::cpu::jit {
 

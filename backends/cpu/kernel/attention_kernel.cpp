@@ -59,7 +59,7 @@ T take(T* x, int64_t n, T* most, T* sum) {
   const T row_most = most_of(x, n);
   const T now = row_most > before ? row_most : before;
   if (now == kLeast<T>) {
-    // Hidden altogether, but for what is not a number.
+    // All scores are hidden or NaN.
     for (int64_t i = 0; i < n; ++i) {
       x[i] = x[i] != x[i] ? x[i] : T{0};
       *sum += x[i];

@@ -14,8 +14,8 @@
 #define SY_GRID_POINTS_TYPES
 namespace sy::cpu {
 
-// What the points of a block become; slopes[0] is null if they are not asked
-// for. Rows are kBlock long, of which whole vectors are written.
+// The rows that the points of a block become; slopes[0] is null if slopes are
+// not asked for. Rows are kBlock long, of which whole vectors are written.
 template <class T>
 struct GridRows {
   IndexAsWide<T>* at;
@@ -106,7 +106,7 @@ class Axis {
  private:
   static HWY_INLINE V of(T x) { return hn::Set(d, x); }
 
-  // Of what is far outside, or NaN, something outside.
+  // Returns x, or a place outside if x is far outside or NaN.
   HWY_INLINE V near(V x) const {
     const V low = of(-8), high = of(high_);
     const V least = hn::IfThenElse(hn::Gt(x, low), x, low);
@@ -120,7 +120,7 @@ class Axis {
     return hn::IfThenElse(inside, at, hn::Set(di, -1));
   }
 
-  // Back and forth between the edges: with a period of twice their distance.
+  // Reflects places between the edges, with a period of twice their distance.
   HWY_INLINE Places<V> reflected(Places<V> p) const {
     const T edge = rule_.align_corners ? T(0) : T(0.5);
     const T span = last_ + 2 * edge;
@@ -135,7 +135,7 @@ class Axis {
         hn::IfThenElse(turned, hn::Neg(p.slope), p.slope)};
   }
 
-  // Within [0, last_], NaN too, unless what lies beyond is zero.
+  // Brings places into [0, last_], NaN too, unless elements beyond are zero.
   HWY_INLINE Places<V> brought_back(Places<V> p) const {
     if (rule_.beyond == Beyond::Zeros) return p;
     if (rule_.beyond == Beyond::Reflection) p = reflected(p);

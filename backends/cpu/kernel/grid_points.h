@@ -29,7 +29,8 @@ class GridBlock {
   using Index = IndexAsWide<T>;
   static constexpr int64_t kBlock = 256;
 
-  // With `slopes` it also computes the slopes of the weights along each dim.
+  // A block with `slopes` also computes the slopes of the weights along each
+  // dim.
   GridBlock(const SampleRule& rule, int64_t n, const int64_t* sizes,
             bool slopes);
 

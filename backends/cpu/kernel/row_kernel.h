@@ -18,8 +18,8 @@ struct RowKernels {
   // to[i] += from[i]
   void (*add)(const T* from, int64_t n, T* to);
   // best[i] = the larger of best[i] and from[i * step]. If the latter is taken,
-  // at[i] = first + i * index_step. NaN is the largest. Of equal elements the
-  // first is taken, of NaNs the last.
+  // at[i] = first + i * index_step. NaN is the largest. The first of equal
+  // elements is taken, the last of NaNs.
   void (*max)(const T* from, int64_t step, int64_t n, Index first,
               Index index_step, T* best, Index* at);
   // The same without places.

@@ -95,7 +95,7 @@ HWY_INLINE Vec<T> first(Vec<T> v, int64_t lanes) {
              : hn::IfThenElseZero(hn::FirstN(d, static_cast<size_t>(lanes)), v);
 }
 
-// Of a row with a NaN any element, or NaN.
+// The largest element. A row with a NaN gives any element, NaN or -infinity.
 template <class T>
 HWY_INLINE T most_of(const T* x, int64_t n) {
   const Tag<T> d;
@@ -184,7 +184,8 @@ HWY_INLINE void short_forward(T* y, const T* x, int64_t n, bool log) {
   }
 }
 
-// As many rows as there is room for exponentials; sums are short.
+// Takes as many rows at a time as there is room for exponentials; sums are
+// short.
 template <class T>
 void short_backward(T* gx, const T* g, const T* y, int64_t rows, int64_t n,
                     bool log) {

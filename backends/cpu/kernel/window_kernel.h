@@ -25,7 +25,7 @@ struct WindowKernels {
   // elements it is the lowest value of E.
   void (*largest)(const E* image, const WindowPlaces& p, E* to);
   // Also sets at[c] to its place; `start` if no element is larger than the
-  // lowest value. Of equal elements the first is taken, of NaNs the last.
+  // lowest value. The first of equal elements is taken, the last of NaNs.
   void (*largest_at)(const E* image, const WindowPlaces& p, int64_t start,
                      E* to, int64_t* at);
   // Adds from[c] divided by `divisor` to channel c of each place.

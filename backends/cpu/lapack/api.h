@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-// What libswitchyard_lapack.so offers: a table of routines of LAPACK and BLAS.
+// The table of routines of LAPACK and BLAS that libswitchyard_lapack.so offers.
 // The 40 MB behind it are mapped on first use, and nothing of it is linked.
 
 namespace sy::cpu {
@@ -77,7 +77,7 @@ struct LapackApi {
 // The table; nullptr if the library is not there or SWITCHYARD_LAPACK=0. The
 // first call loads it. Thread-safe.
 const LapackApi* lapack();
-// Where that is nullptr: the reason, for people.
+// The reason why lapack() is nullptr, for people.
 std::string why_no_lapack();
 
 }  // namespace sy::cpu

@@ -18,14 +18,15 @@ std::shared_mutex& gate() {
   return *mutex;
 }
 
-// libgomp's threads do not survive a fork, nor does who held the gate.
+// libgomp's threads do not survive a fork, nor does a thread that held the
+// gate.
 std::atomic<bool> forked{false};
 const int fork_handler =
     pthread_atfork(nullptr, nullptr, [] { forked = true; });
 
 }  // namespace
 
-// What it returns is the setting before, negated if several threads are used.
+// Returns the setting before, negated if several threads are used.
 int enter_lapack(int threads) {
   const int before = omp_get_max_threads();
   if (forked) {

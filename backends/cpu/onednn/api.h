@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-// What libswitchyard_onednn.so offers: a table of C functions. The 55 MB behind
-// it are mapped on first use, and nothing of it is linked.
+// The table of C functions that libswitchyard_onednn.so offers. The 55 MB
+// behind it are mapped on first use, and nothing of it is linked.
 
 namespace sy::cpu {
 

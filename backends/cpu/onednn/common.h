@@ -45,7 +45,7 @@ class OneDnnThreads {
 template <class Key, class V>
 class OneDnnCache {
  public:
-  // Calls make(key) for a new key. What make throws is passed on.
+  // Calls make(key) for a new key. An exception of make is passed on.
   template <class F>
   V& get(const Key& key, const F& make) {
     const auto found = index_.find(key);

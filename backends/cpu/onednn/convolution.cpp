@@ -62,7 +62,7 @@ memory::desc any(const memory::desc& d) {
   return memory::desc(d.get_dims(), d.get_data_type(), memory::format_tag::any);
 }
 
-// In blocks of 16 channels.
+// The layout of d in blocks of 16 channels.
 memory::desc blocked(const memory::desc& d) {
   constexpr memory::format_tag kTags[] = {memory::format_tag::nCw16c,
                                           memory::format_tag::nChw16c,
@@ -87,7 +87,8 @@ void join(Operand& o, const memory::desc& taken, bool is_result) {
                                                           onednn_engine(), to));
 }
 
-// On both sides of dim d; behind, only as much as the result needs.
+// Sets the padding on both sides of dim d; behind, only as much as the result
+// needs.
 void set_padding(const Key& k, size_t d, memory::dims* before,
                  memory::dims* behind) {
   const int64_t reach = (k.kernel[d] - 1) * k.dilation[d] + 1;
@@ -125,7 +126,8 @@ Prepared prepare_supported(const Key& k, bool in_blocks) {
   p.y.given = plain(y, t, 1, k.channels_last != 0);
   p.w.given =
       plain(w, onednn_type(k.w_type), w_channel, k.w_channels_last != 0);
-  // What lies channels last is taken as it is: the kernels for it are as good.
+  // Operands that lie channels last are taken as they are: the kernels for them
+  // are as good.
   const bool as_given = k.channels_last != 0;
   const auto layout = [&](const memory::desc& d) {
     return as_given ? d : in_blocks ? blocked(d) : any(d);
@@ -138,7 +140,7 @@ Prepared prepare_supported(const Key& k, bool in_blocks) {
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const auto algorithm = dnnl::algorithm::convolution_direct;
   const dnnl::engine& engine = onednn_engine();
-  // What it says of w is only a hint to the others, in the type of x.
+  // The layout of w here is only a hint to the others, in the type of x.
   const memory::desc forward_w(w, t, memory::format_tag::any);
   const bool trains = k.part != OneDnnPart::forward;
   const Forward::primitive_desc forward(
@@ -187,7 +189,7 @@ Prepared prepare_supported(const Key& k, bool in_blocks) {
   return p;
 }
 
-// That something is not supported is remembered too.
+// The cache also remembers that a key is not supported.
 Prepared prepare(const Key& k) {
   for (const bool in_blocks : {true, false}) {
     if (in_blocks && !prefers_blocks(k)) continue;
@@ -239,7 +241,7 @@ void copy(const Operand& o, dnnl::stream& stream, memory from, memory to) {
 struct Call {
   const OneDnnConvolution& c;
   dnnl::stream& stream;
-  char* room;  // for what is reordered, then for the primitive
+  char* room;  // for reordered operands, then for the primitive
 
   // The operand as the primitive takes it; reordered, if it is read.
   memory take(const Operand& o, const void* data, bool is_result) {
@@ -252,7 +254,7 @@ struct Call {
     return m;
   }
 
-  // Of the images from `x` and `y` on.
+  // Computes the images from `x` and `y` on.
   void run(const Prepared& p, const char* x, const memory& w, const char* y) {
     char* const begin = room;
     const OneDnnPart part = c.part;

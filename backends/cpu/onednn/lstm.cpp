@@ -61,8 +61,8 @@ Prepared prepare_supported(const Key& k) {
                      : dnnl::rnn_direction::unidirectional_left2right,
       p.x, p.h, p.h, memory::desc(w_x, t, tag::any),
       memory::desc(w_h, t, tag::any), p.bias, p.y, p.h, p.h, attr);
-  // Where it has no layout of its own it has no kernel either that is faster
-  // than products of matrices.
+  // A primitive that has no layout of its own has no kernel either that is
+  // faster than products of matrices.
   const memory::desc taken_x = d.weights_layer_desc();
   const memory::desc taken_h = d.weights_iter_desc();
   if (std::string_view(d.impl_info_str()).starts_with("ref") ||
@@ -78,7 +78,7 @@ Prepared prepare_supported(const Key& k) {
   return p;
 }
 
-// That something is not supported is remembered too.
+// The cache also remembers that a key is not supported.
 Prepared prepare(const Key& k) {
   try {
     return prepare_supported(k);

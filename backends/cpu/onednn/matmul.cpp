@@ -22,7 +22,7 @@ struct Key {
 struct Prepared {
   memory::desc a, b, c, bias, scratch;
   dnnl::matmul primitive;
-  // Where b is packed: as it is taken, and from where it lies to there.
+  // A packed b: its layout as it is taken, and the reorder from b as it lies.
   memory::desc packed;
   uint64_t layout = 0;
   dnnl::reorder pack;

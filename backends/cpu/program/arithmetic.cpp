@@ -18,8 +18,8 @@ namespace {
 
 using lang::Prim;
 
-// What takes little more than reading and writing has kernels of Half and
-// BFloat16 too.
+// Primitives that take little more than reading and writing have kernels of
+// Half and BFloat16 too.
 constexpr bool has_narrow(Prim p) {
   switch (p) {
     case Prim::neg:

@@ -25,7 +25,7 @@ void swapped(void* dst, const void* a, const void* b, const void* c,
                       (uniform_mask >> 1 & 1) | (uniform_mask & 1) << 1, n);
 }
 
-// Of no element: what a functor gives for any.
+// Reads no element: the functor gives the same for any.
 template <class F>
 void constant(void* dst, const void*, const void*, const void*, uint32_t,
               int64_t n) {

@@ -42,8 +42,8 @@ HWY_INLINE uint64_t repeated(const void* element) {
   return bits * (~uint64_t{0} / static_cast<T>(~T{0}));
 }
 
-// In whole vectors, as they are read at once: a load that spans several stores
-// waits until those have left for the cache.
+// Writes whole vectors, as they are read at once: a load that spans several
+// stores waits until those have left for the cache.
 HWY_INLINE void spread(char* block, const void* element, int64_t size,
                        int64_t count) {
   const uint64_t word = size == 1   ? repeated<uint8_t>(element)
@@ -81,7 +81,7 @@ void drive(BlockFn fn, Layout layout, void* dst, const void* const* operands,
       from[k] = last[k] = padded[k];
       steps[k] = 0;
     } else if (n_blocks == 0) {
-      // What pads must be cheap to compute with: the first element again.
+      // The padding must be cheap to compute with: the first element again.
       spread(padded[k], at, size, block);
       copy_short(padded[k], at, static_cast<size_t>(rest * size));
       last[k] = padded[k];

@@ -85,7 +85,7 @@ Kernels& kernels() {
   return instance;
 }
 
-// From how many elements on the choice of an instruction set pays.
+// The fewest elements for which the choice of an instruction set pays.
 constexpr int64_t kLeastVectors = 16;
 
 template <class T>
@@ -101,7 +101,7 @@ void scatter(void* dst, int64_t stride, const void* src, int64_t n) {
   for (int64_t i = 0; i < n; ++i, d += stride) std::memcpy(d, s + i, sizeof(T));
 }
 
-// In squares whose lines the first cache holds.
+// Transposes in squares whose lines the first cache holds.
 void transpose16(char* dst, int64_t dst_stride, const char* src,
                  int64_t src_stride, int64_t rows, int64_t cols) {
   constexpr int64_t kSide = 16;

@@ -113,8 +113,8 @@ SY_API void transpose(size_t element_size, void* dst, int64_t dst_stride,
 // again. Another thread may read them after stream_fence() on this one.
 SY_API void stream_copy(void* dst, const void* src, size_t bytes) noexcept;
 SY_API void stream_fence() noexcept;
-// From how many bytes of result on that is faster. A smaller result should go
-// to the last-level cache, where it stays until it is read again.
+// The fewest bytes of result for which that is faster. A smaller result should
+// go to the last-level cache, where it stays until it is read again.
 inline constexpr int64_t kStreamBytes = int64_t{32} << 20;
 
 // Whether a kernel divided an integer by zero on this thread since the last

@@ -10,7 +10,7 @@ namespace sy::tiles {
 
 namespace {
 
-// Of one unit of all operands.
+// The most bytes of one unit of all operands.
 constexpr int64_t kRestBytes = 32 << 10;
 
 }  // namespace
@@ -52,8 +52,8 @@ MachineCode MachineCode::find(const Program& p, ComputeType compute,
   return code;
 }
 
-// Less than a unit, in memory of its own, where the first element stands for
-// those that are missing.
+// Runs less than a unit, in memory of its own, where the first element stands
+// for those that are missing.
 bool MachineCode::run_rest(char* const* data, const Uniform* uniforms,
                            int64_t from, int64_t n) const {
   const int64_t unit = kernel_->unit();

@@ -59,7 +59,7 @@ class SY_API MachineCode {
 
   intrusive_ptr<cpu::jit::Kernel> kernel_;
   uint8_t n_inputs_ = 0, n_results_ = 0;
-  // From one element to the next, in bytes: of each input, then each result.
+  // The bytes from one element to the next: of each input, then each result.
   uint8_t strides_[kMaxInputs + kMaxResults];
 };
 

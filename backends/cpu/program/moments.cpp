@@ -40,7 +40,8 @@ struct SquaredDistance {
   }
 };
 
-// In 256 bytes of lanes that fold in halves; see [Tree of lanes] in reduce.cpp.
+// Sums in 256 bytes of lanes that fold in halves; see [Tree of lanes] in
+// reduce.cpp.
 template <class F, class T>
 HWY_INLINE double sum(const T* x, int64_t n, double from) {
   const D d;

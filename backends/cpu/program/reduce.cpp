@@ -46,7 +46,7 @@ struct Prod {
   template <class T>
   static constexpr T kIdentity = T(1);
 };
-// Where no lane is NaN, the machine's instruction gives the same.
+// The machine's instruction gives the same if no lane is NaN.
 struct Max {
   template <class D, class V>
   static HWY_INLINE V lanes(D, V a, V b) {
@@ -200,7 +200,7 @@ struct Narrow {
   }
 };
 
-// And those of T, mapped.
+// Elements of T, mapped.
 template <ReduceMap kMap, class T>
 struct Mapped {
   using Element = T;

@@ -37,7 +37,7 @@ void reverse(void* dst, const void* last, int64_t n) {
   const hn::ScalableTag<T> d;
   const auto step = static_cast<int64_t>(hn::Lanes(d));
   T* to = static_cast<T*>(dst);
-  const T* from = static_cast<const T*>(last) + 1;  // behind what is left
+  const T* from = static_cast<const T*>(last) + 1;  // behind the rest
   int64_t i = 0;
   for (; i + step <= n; i += step) {
     from -= step;

@@ -275,7 +275,7 @@ MachineCode Runner::find_code(int64_t work) const {
   return MachineCode::find(p, compute_, operands, results, work);
 }
 
-// Where the code stops, the interpreter goes on, twice as far each time.
+// The interpreter goes on where the code stops, twice as far each time.
 void Runner::run_code(const MachineCode& code, char* const* data,
                       int64_t n) const {
   if (!code.stops()) {

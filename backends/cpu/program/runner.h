@@ -43,7 +43,7 @@ class SY_API Runner {
   }
 
   // data: the first element of each input, then of each result. The results of
-  // a one-step program bypass the caches if they are larger than kStreamBytes.
+  // a one-step program bypass the caches if they have kStreamBytes or more.
   void run(char* const* data, int64_t n) const {
     if (direct_) {
       run_direct(data, n);
@@ -60,7 +60,7 @@ class SY_API Runner {
   // of a row is inner_strides[k] bytes further (read for those inputs alone).
   // The Runner must be made with the stride of contiguous data for them, and
   // they must not overlap a result. It works in tiles and fetches the next one
-  // meanwhile. Results larger than kStreamBytes bypass the caches.
+  // meanwhile. Results of kStreamBytes or more bypass the caches.
   void run_2d_transposed(char* const* data, const int64_t* inner_strides,
                          const int64_t* outer_strides, int64_t n, int64_t outer,
                          uint64_t transposed) const;

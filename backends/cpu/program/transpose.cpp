@@ -63,9 +63,9 @@ HWY_INLINE void transpose_squares(D d, char* dst, int64_t dst_stride,
   }
 }
 
-// A patch is as many rows and columns as elements fill 64 bytes. By way of a
-// buffer each line of src is read at once, and each of dst written: rows a
-// power of two apart would push each other out of L1 in between.
+// A patch is as many rows and columns as elements fill 64 bytes. A buffer lets
+// each line of src be read at once, and each of dst be written: rows a power of
+// two apart would push each other out of L1 in between.
 template <class T>
 HWY_INLINE void transpose_patch(char* dst, int64_t dst_stride, const char* src,
                                 int64_t src_stride) {

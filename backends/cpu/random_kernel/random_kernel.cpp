@@ -39,7 +39,7 @@ void philox_words(uint64_t seed, uint64_t offset, int64_t blocks,
       c1[l] = static_cast<uint32_t>(at >> 32);
     }
     for (int round = 0; round < 10; ++round) {
-      // As detail::philox_round.
+      // The same as detail::philox_round.
       SY_LANES
       for (int l = 0; l < kLanes; ++l) {
         const uint64_t p0 = uint64_t{sy::detail::kPhiloxFactors[0]} * c0[l];

@@ -40,7 +40,7 @@ bool recognise(const program::Program& p, int i, bool is_bool, ComputeType type,
     default: return false;
   }
   if (is_bool) return false;
-  // In a narrower type sums wrap around, which the kernels' int64 does not.
+  // Sums in a narrower type wrap around, which the kernels' int64 does not.
   const bool sums =
       *kind == tiles::Reduction::sum || *kind == tiles::Reduction::prod;
   return !sums || program::is_floating(type) || type == ComputeType::i64;

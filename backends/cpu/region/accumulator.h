@@ -43,7 +43,8 @@ class Combiner {
   ScalarType kept_[kMaxAccumulators];    // as they are kept
   int64_t size_[kMaxAccumulators];
   tiles::ConvertFn results_[kMaxAccumulators];
-  // Of a program that kernels know: these, and the accumulator of no elements.
+  // The kernels for a program that they know, and the accumulator of no
+  // elements.
   tiles::ReduceFn reduce_[kMaxAccumulators];
   tiles::ReduceRowsFn reduce_rows_[kMaxAccumulators];
   program::Uniform none_[kMaxAccumulators];

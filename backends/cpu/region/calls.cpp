@@ -163,7 +163,7 @@ class KernelCalls::Appender {
   const program::ComputeType type_;
   const CellIndex first_;
   CellIndex next_;
-  // Of each register.
+  // The state of each register.
   CellIndex cell_[program::kMaxRegisters];  // where its value is
   CellIndex own_[program::kMaxRegisters];   // a temporary
   bool single_[program::kMaxRegisters] = {};

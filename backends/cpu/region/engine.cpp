@@ -327,7 +327,7 @@ class CpuRegionEngine final : public RegionEngine {
     return true;
   }
 
-  // What one node makes is written in one go.
+  // Whether the results and outputs of each node can be written in one go.
   static bool places(const Region& region, RegionReason* why) {
     size_t value = region.inputs.size();
     for (const RegionNode& n : region.nodes) {

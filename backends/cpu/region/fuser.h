@@ -6,7 +6,7 @@
 #include "aten/program/program.h"
 
 // Makes one program of several that run one after the other on the same
-// elements. What one computes is in a register for the next.
+// elements. The values that one computes are in registers for the next.
 
 namespace sy::cpu {
 
@@ -57,7 +57,7 @@ class Fuser {
   static constexpr int kMaxSteps = 112;
 
  private:
-  // Where a value comes from.
+  // The origin of a value.
   struct Ref {
     enum Kind : uint8_t { kInput, kUniform, kStep } kind;
     int index;

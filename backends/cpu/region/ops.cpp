@@ -154,8 +154,9 @@ void RegionOps::expand_reduction(const RegionNode& node, int first_value,
     reduction.inputs = map.results;
     add(std::move(map));
   }
-  // Where nothing finishes, the accumulators are the results as far as they
-  // have their dtype. Nothing to reduce: they are what the map gives.
+  // The accumulators are the results if nothing finishes them, as far as they
+  // have their dtype. They are the results of the map if there is nothing to
+  // reduce.
   std::vector<int> accumulators;
   std::vector<int> to_cast;
   const auto n_results = static_cast<int>(node.results.size());
@@ -233,7 +234,7 @@ void RegionOps::add_outputs(const Region& region) {
     if (!direct) {
       value = copy_of(value, dims);
       RegionOp& copy = ops.back();
-      // What is in the donor's memory has to be read before.
+      // The elements in the donor's memory have to be read before.
       for (size_t i = 0; o.donor >= 0 && i + 1 < ops.size(); ++i) {
         const auto& in = ops[i].inputs;
         if (std::find(in.begin(), in.end(), o.donor) != in.end()) {
@@ -392,7 +393,7 @@ void RegionOps::make_phases() {
     }
     for (const int other : op.after) wait_for(other);
   }
-  // What only later phases read is computed there, not kept for them.
+  // Values that only later phases read are computed there, not kept for them.
   const auto used = readers();
   for (size_t i = ops.size(); i-- > 0;) {
     RegionOp& op = ops[i];

@@ -146,7 +146,7 @@ class LoopPlanner {
     return memory(Memory::kTemporary, v);
   }
 
-  // Where what this loop makes is kept.
+  // Finds the places of the values that this loop makes.
   void place_values() {
     places_.assign(plan_.values.size(), Port{Port::kMemory, {}, -1});
     std::vector<int> tiles(out_.phases.size());
@@ -190,7 +190,7 @@ class LoopPlanner {
     }
   }
 
-  // Where a value is read.
+  // The place where a value is read.
   Port port_of(int v) {
     const int m = maker(v);
     if (m < 0) {
@@ -227,7 +227,7 @@ class LoopPlanner {
     }
     const RegionOp& only = op(m.ops[0]);
     if (m.ops.size() == 1 && results == only.results) {
-      // As it is: it may have a kernel of its own.
+      // The program stays as it is: it may have a kernel of its own.
       s.body = copy_of(*only.body);
       for (const int v : only.inputs) s.inputs.push_back(port_of(v));
     } else {
@@ -288,7 +288,7 @@ class LoopPlanner {
     out_.product.dtype = value(o.results[0]).dtype;
   }
 
-  // What is written comes first: a walk follows it.
+  // Puts memories that are written first: a walk follows them.
   void order_memories() {
     std::vector<bool> written(out_.memories.size());
     const auto each_port = [&](const auto& f) {

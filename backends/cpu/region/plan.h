@@ -23,7 +23,7 @@
 
 namespace sy::cpu {
 
-// Where an operand of a stage lies.
+// The place of an operand of a stage.
 struct Port {
   enum Place : uint8_t {
     kMemory,  // loop.memories[index]: walked by its strides
@@ -50,7 +50,7 @@ struct Reduction {
   const char* name = nullptr;
   program::ComputeType type{};
   int first_uniform = 0;
-  std::vector<Port> sources;  // what is combined, in the accumulators' dtype
+  std::vector<Port> sources;  // values to combine, in the accumulators' dtype
   std::vector<int> rows;      // kRow places of the results
   std::vector<int> memories;  // where the results go besides, or -1
 };

@@ -87,7 +87,7 @@ class PointwiseLoop {
     }
   }
 
-  // Of the stage's operands, from one place of a dim to the next.
+  // The strides of the stage's operands, from one place of a dim to the next.
   void stage_strides(const Stage& s, int dim, bool of_runner,
                      int64_t* out) const {
     size_t n = 0;
@@ -137,7 +137,7 @@ class PointwiseLoop {
     }
   }
 
-  // Where the stage's operands are, `from` elements into the row.
+  // The addresses of the stage's operands, `from` elements into the row.
   void point(const Thread& t, const Stage& s, int64_t from, char** data) const {
     size_t n = 0;
     for (const auto* list : {&s.inputs, &s.outputs}) {

@@ -6,8 +6,8 @@
 namespace sy::cpu {
 
 // The kernels of mm, for every element of the dims that are no rows, columns or
-// terms. What follows the product in the region reads the result while it is in
-// the last cache, or in place.
+// terms. The ops that follow the product in the region read the result while it
+// is in the last cache, or in place.
 void run_product(const RegionRun& run, const BoundLoop& bound) {
   const Product& p = bound.loop.product;
   const auto memory = [](int i) { return static_cast<size_t>(i); };

@@ -27,7 +27,7 @@ class ReduceLoop {
 
   struct Thread {
     RunMemory memory;
-    // Of each phase; of columns.
+    // The stages of each phase, for columns.
     std::pmr::vector<std::pmr::list<BoundStage>> row_stages, stages;
     std::pmr::vector<std::pmr::list<Accumulator>> accumulators;
     ScratchBytes elements;  // of its own
@@ -35,7 +35,7 @@ class ReduceLoop {
     char* gathered = nullptr;
     std::pmr::vector<char*> base{&memory};     // of each memory: of the block
     std::pmr::vector<char*> crosses{&memory};  // of the block
-    // Where each place is at the position, by cell().
+    // The address of each place at the position, by cell().
     std::pmr::vector<char*> cells{&memory};
     int64_t position = -1;  // -1: cells are not known
     int64_t width = 1;      // of the block
@@ -84,7 +84,7 @@ class ReduceLoop {
   int64_t item(const Port& p) const {
     return static_cast<int64_t>(element_size(p.dtype));
   }
-  // Of all runs of a stage, in elements times steps.
+  // The work of all runs of a stage, in elements times steps.
   int64_t work_of(const Stage& s) const {
     return blocks_ * width_ * length_ * s.body.program.n_steps;
   }
@@ -105,7 +105,7 @@ class ReduceLoop {
     for (size_t c = 0; c < loop_.crosses.size(); ++c) n += cross_bytes(c);
     return n;
   }
-  // From one position to the next.
+  // The stride from one position to the next.
   int64_t position_stride(const Port& p) const {
     switch (p.place) {
       case Port::kRow: return 0;
@@ -125,7 +125,7 @@ class ReduceLoop {
 
   void enter(Thread* t, int64_t block) const;
   void move_to(Thread* t, int64_t position) const;
-  // Where a stage's operands are.
+  // The addresses of a stage's operands.
   void point(const Thread& t, const Stage& s, char** to) const;
   void run_row_stages(Thread* t, size_t phase) const;
   void run_positions(Thread* t, size_t phase, int64_t from, int64_t upto) const;
@@ -133,9 +133,9 @@ class ReduceLoop {
   void accumulate(Thread* t, int64_t n, Accumulator* to) const;
   void store_results(Thread* t, size_t phase) const;
   void start(Thread* t, size_t phase) const;
-  // What a phase does to a row that is one tile.
+  // Runs a phase on a row that is one tile.
   void run_row(Thread* t, size_t phase) const;
-  // Where results go besides, from `out`.
+  // Copies results from `out` to the memories where they go besides.
   void store_memories(Thread* t, const Reduction& r, char* const* out) const;
   void look_ahead(Thread* t, int64_t block) const;
   // A share of the next block's rows, so that what is computed goes on
@@ -163,7 +163,7 @@ class ReduceLoop {
   std::pmr::vector<std::pmr::list<Combiner>> combiners_;  // of each phase
   size_t first_cell_[4] = {};                             // of each Port::Place
   std::pmr::vector<bool> whole_;                          // of each phase
-  // Of rows.
+  // The members up to widest_ are for rows.
   std::pmr::vector<bool> at_once_;  // of each phase: see takes_rows()
   std::pmr::vector<PhaseCalls> calls_;
   std::pmr::vector<Ahead> ahead_;

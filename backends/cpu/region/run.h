@@ -18,9 +18,9 @@ namespace sy::cpu {
 
 class RegionRun;
 
-// Where what one run or one thread of it needs to know lies, side by side and
-// freed at once: a small region would take longer to allocate than to run. For
-// one thread.
+// The memory for all that one run or one thread of it needs to know, side by
+// side and freed at once: a small region would take longer to allocate than to
+// run. For one thread.
 class RunMemory : public std::pmr::monotonic_buffer_resource {
  public:
   RunMemory() : monotonic_buffer_resource(room_, sizeof(room_)) {}
@@ -35,7 +35,7 @@ class RunMemory : public std::pmr::monotonic_buffer_resource {
 class DimWalk {
  public:
   // `strides[m]`: the strides of memory m in bytes, one for each dim of the
-  // region. What the walk knows lies in the memory of that list.
+  // region. The walk keeps its data in the memory of that list.
   DimWalk(uint64_t dims, IntArrayRef sizes,
           const std::pmr::vector<const int64_t*>& strides);
   int ndim() const { return n_; }

@@ -14,7 +14,7 @@ struct Images {
   Tensor t;  // dense, as `last` says
   int64_t images = 1, channels = 1;
   int64_t size[3] = {1, 1, 1};  // depth, height, width
-  // In memory, the channels of a place are side by side. If false, places are.
+  // The channels of a place are side by side in memory. If false, places are.
   bool last = false;
 
   int64_t places() const { return size[0] * size[1] * size[2]; }

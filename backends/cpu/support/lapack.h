@@ -88,8 +88,8 @@ class Work {
       : memory_(make_tensor(IntArrayRef(n), CppTypeToScalarType<T>::value,
                             Device(kCPU))),
         size_(static_cast<int32_t>(n)) {}
-  // As much as a routine asked for. A float holds large numbers inexactly, so
-  // this rounds up.
+  // The memory that a routine asked for. A float holds large numbers inexactly,
+  // so this rounds up.
   static Work asked(T answer) {
     const auto n = static_cast<double>(answer) * (1 + 1e-6);
     return Work(std::clamp<int64_t>(static_cast<int64_t>(n) + 1, 1, INT32_MAX));

@@ -107,7 +107,7 @@ K by_digits(const K* keys, K* room, int64_t n, int64_t rank) {
 template <class K>
 Ranked<K> find_rank(const K* keys, int64_t n, int64_t rank,
                     ScratchVector<K>* room) {
-  // What is left has room beside it to be parted.
+  // The keys that are left have room beside them to be parted.
   room->resize(static_cast<size_t>(n + kPart));
   const K key = by_digits(keys, room->data(), n, rank);
   int64_t less = 0;

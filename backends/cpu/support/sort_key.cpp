@@ -8,14 +8,14 @@ namespace {
 
 constexpr int kDigitBits = 8;
 constexpr int64_t kDigits = 1 << kDigitBits;
-// From how many items on counting is faster than comparing.
+// The fewest items for which counting is faster than comparing.
 constexpr int64_t kRadix = 256;
 
 uint64_t word_of(uint64_t item) { return item; }
 uint64_t word_of(const WideItem& item) { return item.key; }
 
-// By the bits [low, low + bits) of their words, least significant digit first;
-// digits that all items share are skipped.
+// Sorts by the bits [low, low + bits) of the words of items, least significant
+// digit first; digits that all items share are skipped.
 template <class Item>
 void radix_sort(Item* items, int64_t n, int low, int bits,
                 ScratchVector<Item>* room) {

@@ -30,7 +30,7 @@ struct Group {
   std::vector<Hash> keys;
 };
 
-// Each once.
+// Returns each unit once.
 std::vector<RecordedUnit> units_of(const BakeOptions& options) {
   std::vector<RecordedUnit> all;
   if (!options.records.empty()) all = read_records(options.records);
@@ -125,7 +125,7 @@ void compile_shares(const Baking& b, size_t images) {
       std::string log;
       for (size_t k = static_cast<size_t>(i); k < images;
            k += static_cast<size_t>(n)) {
-        compile(b, k, &log);  // what fails is told later
+        compile(b, k, &log);  // bake() reports the errors later
       }
       _exit(0);
     }

@@ -16,7 +16,7 @@
 // bake --records FOLDER --list
 //
 // Compiles what runs have asked for and what a file lists, and packs it. Or
-// prints the lines of such a file for the records. What was compiled is kept in
+// prints the lines of such a file for the records. Keeps compiled images in
 // ~/.cache/switchyard/cuda-bake; --kept '' keeps nothing.
 
 namespace sy::cuda {

@@ -22,7 +22,7 @@ Library library(int device) noexcept;
 // Notes that it does not work on the device.
 void give_up(int device, Result error) noexcept;
 
-// What `sy doctor` says of it: where it is, or why it is not used.
+// The line of `sy doctor`: where the library is, or why it is not used.
 std::string describe();
 
 // Reads the variable and opens the library again. For tests; nobody may use it

@@ -12,7 +12,7 @@ namespace sy::cuda::blas {
 
 namespace {
 
-// What NVIDIA advises for Hopper; smaller devices take as much.
+// NVIDIA's advice for Hopper; smaller devices take as much.
 constexpr uint64_t kMostRoom = uint64_t{32} << 20;
 // Shapes that never come again must not fill the memory.
 constexpr size_t kMostPlans = 1 << 16;

@@ -21,7 +21,7 @@ struct Matrix {
   auto operator<=>(const Matrix&) const = default;
 };
 
-// What is added to the product.
+// The kind of operand that is added to the product.
 enum class Added : uint8_t { kNothing, kBias, kMatrix };
 
 // c (m x n, by rows) = alpha a (m x k) b (k x n) + what is added.

@@ -168,7 +168,7 @@ class Multiplication {
     static constexpr auto kRun = [](const void* argument, void* stream) {
       return blas::run(*static_cast<const Call*>(argument), stream);
     };
-    // What follows in the stream tells soon that it is done.
+    // Later work in the stream soon tells that this is done.
     const LibraryWork work = {"cuBLASLt's product", library_.api->error_text,
                               /*lasting=*/false};
     enqueue_library(

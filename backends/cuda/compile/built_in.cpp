@@ -4,7 +4,8 @@
 #include "backends/cuda/compile/pack.h"
 #include "c10/error.h"
 
-// Of the object that bake/kernels.bzl makes. Null where it is not linked.
+// The symbols of the object that bake/kernels.bzl makes. Null where it is not
+// linked.
 extern "C" {
 [[gnu::weak]] extern const char sy_cuda_built_in_begin[];
 [[gnu::weak]] extern const char sy_cuda_built_in_end[];

@@ -109,7 +109,7 @@ void Cache::write(const std::vector<Hash>& keys, const Image& image) {
   ImageHead head;
   head.bytes = image.bytes.size();
   head.id = image.id;
-  // First what the others name.
+  // The image comes first, as the key files name it.
   if (!write_file(hex(image.id) + kImageSuffix, bytes_of(head), image.bytes)) {
     return;
   }

@@ -13,8 +13,8 @@ namespace sy::cuda {
 // Compiled images on disk, which processes share: a file for each image, named
 // by a hash of its bytes, and for each key a small one that names the image, as
 // an image may hold the kernels of several keys. Every file has a check sum:
-// what is damaged or cut off is removed and counts as missing. Nothing throws,
-// and what cannot be written is not kept. Thread-safe.
+// read() removes a damaged or cut off file, which counts as missing. Nothing
+// throws, and a file that cannot be written is not kept. Thread-safe.
 class Cache {
  public:
   static constexpr uint64_t kMostBytes = uint64_t{256} << 20;
@@ -29,7 +29,7 @@ class Cache {
   // False if there is none.
   bool read(const Hash& key, Image* image) const;
   void write(const std::vector<Hash>& keys, const Image& image);
-  // Of an image that the driver refused.
+  // Removes the key of an image that the driver refused.
   void remove(const Hash& key) const;
   // Removes what was not used for the longest time, beyond the bound.
   void trim() const;

@@ -13,8 +13,8 @@
 #include "c10/error.h"
 #include "c10/macros.h"
 
-// What `sy doctor` adds of this library: docs/backends.md, "When it does not
-// load".
+// The lines that this library adds to `sy doctor`: docs/backends.md, "When it
+// does not load".
 
 namespace sy::cuda {
 

@@ -50,7 +50,7 @@ class Hasher {
     const auto wide = static_cast<unsigned __int128>(x) * factor;
     return static_cast<uint64_t>(wide) ^ static_cast<uint64_t>(wide >> 64);
   }
-  // Of each lane a word can be told from the state before and after it.
+  // The states of each lane before and after a word determine the word.
   void mix(uint64_t word) {
     a_ = (a_ ^ word) * kFirst;
     a_ ^= a_ >> 32;

@@ -10,8 +10,8 @@
 
 namespace sy::cuda {
 
-// What the driver loads: a cubin, a fatbin or PTX. A value; copies share the
-// bytes.
+// An image that the driver loads: a cubin, a fatbin or PTX. A value; copies
+// share the bytes.
 struct Image {
   Hash id;  // of the bytes
   std::string_view bytes;

@@ -36,14 +36,14 @@ Cache& cache() {
   return c;
 }
 
-// Of an image that is no good here, and not of the device or its memory.
+// Whether the image is no good here: not an error of the device or its memory.
 bool is_refusal(driver::Result r) {
   return r == driver::kInvalidImage || r == driver::kNoBinaryForGpu ||
          r == driver::kInvalidPtx || r == driver::kUnsupportedPtxVersion ||
          r == driver::kNotSupported;
 }
 
-// Once for each device. Modules live until the process ends.
+// Loads an image once for each device. Modules live until the process ends.
 driver::Result load(int device, const Image& image, driver::Module* module) {
   struct Table {
     std::mutex mutex;
@@ -178,7 +178,7 @@ bool compile_and_load(int device, const Unit& unit,
     return false;
   }
   driver::check(r, "cuModuleLoadData");
-  // What the driver has taken.
+  // The disk keeps only what the driver has taken.
   std::vector<Hash> on_disk;
   on_disk.reserve(keys.size());
   for (const Hash& key : keys) {

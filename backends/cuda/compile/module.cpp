@@ -93,7 +93,7 @@ struct Known {
   }
 };
 
-// Chains of what is never changed and never removed: readers take no lock.
+// Chains of entries that are never changed or removed: readers take no lock.
 struct Table {
   std::mutex adding;
   std::array<std::atomic<const Known*>, 1024> chains{};
@@ -114,7 +114,8 @@ const Known* find(uint64_t hash, int device, std::string_view source,
 
 const Known& add(uint64_t hash, int device, std::string_view source,
                  std::string_view name, ArrayRef<Define> defines) {
-  // Before any lock: it says what is wrong with a device or a forked process.
+  // use_device() comes before any lock: it says what is wrong with a device or
+  // a forked process.
   use_device(device);
   auto fresh = std::make_unique<Known>();
   fresh->hash = hash;

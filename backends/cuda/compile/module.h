@@ -10,7 +10,7 @@
 
 // Kernels by name. Sources are text that the library carries (*.cu and *.cuh of
 // backends/cuda) or prints (print/). They are compiled by NVRTC, or beforehand
-// (packs, and what the library holds); what was compiled is kept on disk.
+// (packs, and what the library holds); the images of NVRTC are kept on disk.
 //
 //   SWITCHYARD_NVRTC        the file of NVRTC
 //   SWITCHYARD_CUDA_JIT     background, wait or off: see program()
@@ -40,7 +40,7 @@ struct Define {
 const Function& kernel(int device, std::string_view source,
                        std::string_view name, ArrayRef<Define> defines = {});
 
-// Kernels of programs. Who asks has the key at hand (a hash of steps, dtypes,
+// Kernels of programs. The caller has the key at hand (a hash of steps, dtypes,
 // shell and index class) and makes the source only if nobody knows the key.
 struct ProgramKey {
   uint64_t hash[2] = {};
@@ -54,16 +54,16 @@ class ProgramSource {
   // #include "kernel.cuh". Several kernels are compiled in one unit: everything
   // else that it defines is inside a namespace of its name.
   virtual std::string text(const std::string& name) const = 0;
-  // What it is, for messages: "add of float32". "" if nobody can tell.
+  // Its name in messages: "add of float32". "" if nobody can tell.
   virtual std::string label() const { return {}; }
 };
 
 // The compiled kernel for the device, or nullptr: then it has been queued, and
-// the caller runs the interpreter (engine/interpret.h). By
-// SWITCHYARD_CUDA_JIT: `background` (the default), `wait` (compiles, never
-// nullptr), `off` (always nullptr, but for packs). A key whose compilation
-// failed gives nullptr for ever, with one warning. `source` is borrowed for the
-// call.
+// the caller runs the interpreter (engine/interpret.h). By SWITCHYARD_CUDA_JIT:
+// `background` (the default), `wait` (compiles, never nullptr), `off` (always
+// nullptr, but for packs and the kernels in the library). A key whose
+// compilation failed gives nullptr for ever, with one warning. `source` is
+// borrowed for the call.
 const Function* program(int device, const ProgramKey& key,
                         const ProgramSource& source);
 

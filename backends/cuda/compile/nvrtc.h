@@ -10,7 +10,7 @@
 
 namespace sy::cuda {
 
-// What a device executes: compute capability 9.0 is 90.
+// The target of a compilation. Compute capability 9.0 is the architecture 90.
 struct Target {
   int architecture = 0;
   // PTX, which the driver compiles for the device, and not a cubin.
@@ -22,8 +22,8 @@ std::string to_string(const Target& t);
 
 class Nvrtc {
  public:
-  // That of the process; nullptr if there is none: `why` (may be nullptr) says
-  // the reason.
+  // The compiler of the process; nullptr if there is none: `why` (may be
+  // nullptr) says the reason.
   static const Nvrtc* get(std::string* why);
 
   int major() const { return major_; }
@@ -31,11 +31,11 @@ class Nvrtc {
   const std::string& path() const { return path_; }
   // How it was found: "the toolkit".
   const std::string& place() const { return place_; }
-  // That of the device, if the version knows it, or else PTX of the newest
-  // architecture that it knows and the device has. Throws Error for devices
-  // that are older than all of these.
+  // The target of the device, if the version knows it, or else PTX of the
+  // newest architecture that it knows and the device has. Throws Error for
+  // devices that are older than all of these.
   Target target_for(int architecture) const;
-  // What the result depends on beside the unit.
+  // All that the result depends on beside the unit.
   std::string fingerprint(const Target& target) const;
 
   // False if it does not compile; `log` is what the compiler says then, or the
@@ -43,8 +43,8 @@ class Nvrtc {
   bool compile(const Unit& unit, const Target& target, std::string* image,
                std::string* log) const;
 
-  // What is compiled by any thread ends soon, where the version can do that,
-  // and so does all that is asked for later.
+  // Ends the compilations of all threads soon, where the version can do that,
+  // and all that are asked for later.
   static void cancel() noexcept;
 
  private:

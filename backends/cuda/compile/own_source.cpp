@@ -46,7 +46,7 @@ constexpr Type kTypes[] = {
     {"uint64_t", Kind::kUnsigned, 8, Long},
     {"size_t", Kind::kUnsigned, 8, Long},
 };
-// Of pointers alone: no number on the host has them.
+// Elements of pointers alone: no number on the host has these types.
 constexpr std::pair<std::string_view, ScalarType> kElements[] = {
     {"half16", Half},
     {"bfloat16", BFloat16},
@@ -56,8 +56,8 @@ bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// Without comments and texts in quotes, each of whose characters but line ends
-// is a blank: places stay the same.
+// The text with a blank for each character, but line ends, of comments and of
+// texts in quotes: places stay the same.
 std::string only_code(std::string_view text) {
   std::string out(text);
   size_t i = 0;
@@ -116,7 +116,7 @@ size_t close_of(std::string_view code, size_t open) {
   return code.npos;
 }
 
-// What stands before the function's name since the last declaration.
+// The text before the function's name since the last declaration.
 std::string_view head_of(std::string_view code, size_t at) {
   const size_t before = code.find_last_of(";{}", at);
   const size_t begin = before == code.npos ? 0 : before + 1;

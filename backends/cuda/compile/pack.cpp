@@ -95,7 +95,7 @@ std::unique_ptr<Pack> Pack::at(std::string_view memory, std::string name,
   return pack;
 }
 
-// Of what has that many bytes.
+// Checks a pack of that many bytes.
 bool Pack::check(uint64_t size, std::string* why) {
   const auto refuse = [&](const std::string& reason) {
     *why = path_ + ": " + reason;
@@ -176,7 +176,7 @@ bool Pack::find(const Hash& key, int architecture, Image* image,
   return true;
 }
 
-// ---- those of the process
+// ---- the packs of the process
 
 namespace {
 

@@ -15,7 +15,7 @@ struct PackHead {
   uint32_t entries = 0;
   uint64_t bytes = 0;  // of the file
   Hash index;          // of the entries
-  Hash head;           // of what is above
+  Hash head;           // of the members above
   uint64_t zero = 0;
 
   Hash sum() const {
@@ -34,7 +34,7 @@ struct PackEntry {
   Hash key;
   uint32_t architecture = 0;
   uint32_t is_ptx = 0;
-  uint64_t offset = 0, bytes = 0;  // where the image is, deflated
+  uint64_t offset = 0, bytes = 0;  // of the deflated image
   uint64_t inflated = 0;           // its bytes
   Hash image;                      // of those
 };

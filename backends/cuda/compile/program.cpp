@@ -32,7 +32,7 @@ namespace sy::cuda {
 
 namespace {
 
-// Of one unit: 16 kernels take as long as 3 apart.
+// The most kernels of one unit: 16 kernels take as long as 3 apart.
 constexpr size_t kMostInUnit = 16;
 
 // ---- the programs that were asked for
@@ -55,8 +55,8 @@ struct Entry {
   Entry* next = nullptr;
 };
 
-// Chains of what is never removed: readers take no lock. Leaked, as threads may
-// outlive everything.
+// Chains of entries that are never removed: readers take no lock. Leaked, as
+// threads may outlive everything.
 struct Table {
   std::mutex adding;
   std::array<std::atomic<Entry*>, 4096> chains{};
@@ -170,7 +170,7 @@ Unit unit_of(const std::vector<const Job*>& jobs) {
                       kernels);
 }
 
-// Those jobs that are for devices of one architecture.
+// Compiles jobs that are for devices of one architecture.
 void compile(const std::vector<const Job*>& jobs) {
   const Job& first = *jobs[0];
   try {
@@ -186,8 +186,8 @@ void compile(const std::vector<const Job*>& jobs) {
       return;
     }
     for (const Job* const j : jobs) {
-      // Of another device with the same architecture: a copy is on disk, or it
-      // is compiled again.
+      // A job of another device with the same architecture takes a copy on
+      // disk, or is compiled again.
       if (j->entry->device == first.entry->device) {
         publish(*j->entry, module);
       } else if (load_kept(j->entry->device, j->key, &module)) {
@@ -249,10 +249,11 @@ std::vector<Job> take_jobs(Queue& q) {
 }
 
 // Note [The end of a process]
-// NVRTC must not be taken down under the thread. What is registered last runs
-// first when the process ends: NVRTC registers its own parts when it is loaded
-// and when it first compiles, so this is registered again behind these. The
-// thread is waited for to its very end, as it takes down what NVRTC has of it.
+// NVRTC must not be taken down under the thread. The function that is
+// registered last runs first when the process ends: NVRTC registers its own
+// parts when it is loaded and when it first compiles, so this is registered
+// again behind these. The thread is waited for to its very end, as it takes
+// down what NVRTC has of it.
 void end_thread() {
   Queue& q = queue();
   {
@@ -266,7 +267,7 @@ void end_thread() {
 }
 
 void work() {
-  // Those who launch kernels come first.
+  // Threads that launch kernels come first.
   setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), 10);
   pthread_setname_np(pthread_self(), "sy-cuda-jit");
   Nvrtc::get(nullptr);

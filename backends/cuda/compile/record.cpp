@@ -48,7 +48,8 @@ void write(const Hash& key, const std::string& text) {
   }
 }
 
-// Up to the character, which is taken too; all that is left if it is missing.
+// Takes the text up to the character, and the character too; all that is left
+// if it is missing.
 std::string_view take(std::string_view* text, char end) {
   const size_t at = std::min(text->find(end), text->size());
   const std::string_view out = text->substr(0, at);
@@ -68,7 +69,7 @@ void make_carried(std::string_view source, std::vector<Define> defines,
   }
 }
 
-// False for what is not carried any more.
+// False for a source that is not carried any more.
 bool read(const std::string& path, RecordedUnit* out) {
   std::ifstream in(path, std::ios::binary);
   const std::string owned(std::istreambuf_iterator<char>(in), {});

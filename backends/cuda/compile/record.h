@@ -6,13 +6,13 @@
 
 #include "backends/cuda/compile/unit.h"
 
-// What kernels a run asked for: with $SWITCHYARD_CUDA_RECORD, a folder, each
-// unit is written there once, as a file named by its key. Packs are made of
-// such folders (backends/cuda/bake).
+// The kernels that a run asked for: with $SWITCHYARD_CUDA_RECORD, a folder,
+// each unit is written there once, as a file named by its key. Packs are made
+// of such folders (backends/cuda/bake).
 
 namespace sy::cuda {
 
-// Of carried_unit(), and of printed_unit() with one kernel. Nothing throws.
+// Record a carried_unit(), or a printed_unit() of one kernel. Nothing throws.
 void record_carried(const Hash& key, std::string_view source,
                     ArrayRef<Define> defines) noexcept;
 void record_printed(const Hash& key, std::string_view label,
@@ -27,8 +27,8 @@ struct RecordedUnit {
 // All units of a folder, by key. Throws Error for what is no record; sources
 // that the library no longer carries are left out.
 std::vector<RecordedUnit> read_records(const std::string& folder);
-// Of a file of such lines, with # before comments. Throws Error for a source
-// that the library does not carry.
+// The units of a file of such lines, with # before comments. Throws Error for a
+// source that the library does not carry.
 std::vector<RecordedUnit> read_instances(const std::string& file);
 
 }  // namespace sy::cuda

@@ -8,14 +8,14 @@
 #include "backends/cuda/compile/module.h"
 #include "backends/cuda/compile/sources.h"
 
-// What is compiled at once.
+// The texts that are compiled at once.
 
 namespace sy::cuda {
 
 struct Unit {
   std::string name;  // for messages
   std::string text;
-  // What the text includes of source_files(), directly or not, by name.
+  // The source_files() that the text includes, directly or not, by name.
   std::vector<const SourceFile*> headers;
 };
 

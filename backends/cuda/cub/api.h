@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What libswitchyard_cuda_cub.so gives: sorts, selection, sums and counts of
-// NVIDIA's CUB. nvcc compiles it where the build has one (BUILD.bazel of the
+// The functions of libswitchyard_cuda_cub.so: sorts, selection, sums and counts
+// of NVIDIA's CUB. nvcc compiles it where the build has one (BUILD.bazel of the
 // root); cub/library.h opens it. Plain C, so that both sides and the double of
 // the tests need no header of CUDA's.
 //
@@ -26,7 +26,7 @@ struct SwitchyardCub {
   int cuda;     // of the runtime inside: 13000 for 13.0
   int cub;      // 300001 for 3.0.1
 
-  // Of an error; for ever. host
+  // The text of an error, which lives for ever. host
   const char* (*error_text)(int error);
 
   // Sorts n unsigned keys of key_bits (8, 16, 32 or 64) upwards by their
@@ -38,7 +38,8 @@ struct SwitchyardCub {
   // The same of `rows` rows of n, each by itself; n below 2^31.
   int (*sort_rows)(void* room, size_t* room_bytes, int key_bits, void* keys[2],
                    void* places[2], int64_t rows, int64_t n, void* stream);
-  // Where the n bytes of `flags` are not 0. *count is how many there are.
+  // Writes the places where the n bytes of `flags` are not 0, and their number
+  // to *count.
   int (*select_places)(void* room, size_t* room_bytes, const uint8_t* flags,
                        int64_t* places, int64_t* count, int64_t n,
                        void* stream);

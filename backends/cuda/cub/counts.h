@@ -16,7 +16,7 @@ bool select_places(const Tensor& flags, const Tensor& places);
 // Each of the first n of n + 1 numbers becomes the sum of those before it, and
 // the last one that of all.
 bool sum_before(const Tensor& counts, int64_t n);
-// counts[k] = how many numbers (int32 or int64) are k. What is out of range is
+// counts[k] = how many numbers (int32 or int64) are k. Numbers out of range are
 // not counted.
 bool count_numbers(const Tensor& numbers, const Tensor& counts);
 

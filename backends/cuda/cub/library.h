@@ -15,8 +15,9 @@
 
 namespace sy::cuda::cub {
 
-// From how many elements on CUB takes the place of our own kernels: estimates,
-// which no GPU has confirmed yet (NAME and NAME_own of benchmarks/cuda).
+// The least number of elements for which CUB takes the place of our own
+// kernels: estimates, which no GPU has confirmed yet (NAME and NAME_own of
+// benchmarks/cuda).
 struct Least {
   int64_t sort_row = int64_t{1} << 15;  // of a row that is sorted alone
   int64_t sort_rows = 1024;             // of each of many rows
@@ -24,7 +25,7 @@ struct Least {
   int64_t sum = int64_t{1} << 14;       // numbers
   int64_t count = int64_t{1} << 16;     // numbers
 };
-// Of the process. Tests change it, before anything else runs.
+// The numbers of the process. Tests change them, before anything else runs.
 Least& least() noexcept;
 
 // The functions for a device, whose context is the thread's then; nullptr if
@@ -66,7 +67,7 @@ bool run(int device, const char* what, const F& f,
   return true;
 }
 
-// What `sy doctor` says of it: where it is, or why it is not used.
+// The line of `sy doctor`: where the library is, or why it is not used.
 std::string describe();
 
 // How many pieces of work were put into streams so far. For tests.

@@ -17,7 +17,7 @@ namespace {
 
 constexpr unsigned kThreads = 256;
 
-// What is sorted and where it was, twice: CUB goes to and fro.
+// The keys and their places, twice: CUB goes to and fro.
 struct Buffers {
   Tensor keys[2], order[2];
   int64_t width;  // bytes of a key

@@ -126,7 +126,7 @@ struct Api {
 #undef SY_MEMBER
   size_t (*version)();
   const char* (*error_text)(Result);
-  // What the thread's last error was about.
+  // Writes the text of the thread's last error.
   void (*last_error)(char* text, size_t size);
 };
 

@@ -12,7 +12,7 @@ namespace sy::cuda::dnn {
 
 namespace {
 
-// Beyond, the library's kernels count in more than 32 bits, if they can.
+// The library's kernels count larger tensors in more than 32 bits, if they can.
 constexpr int64_t kMostElements = (int64_t{1} << 31) - 1;
 
 std::atomic<int64_t> call_count{0};
@@ -38,8 +38,8 @@ Tensor new_tensor(const Tensor& like, const Dims& strides) {
   return t;
 }
 
-// A call as work in a stream. What it answered is kept, as our own kernels may
-// serve in its stead.
+// A call as work in a stream. It keeps the answer, as our own kernels may serve
+// in its stead.
 struct Call {
   const Library& library;
   const Plan& plan;
@@ -103,7 +103,7 @@ class Convolver {
                        plan,
                        {c.x.raw_data(), c.w.raw_data(), c.y.raw_data(),
                         room.defined() ? room.raw_data() : nullptr}};
-    // What follows in the stream tells soon that it is done.
+    // Later work in the stream soon tells that this is done.
     const LibraryWork work = {"cuDNN's convolution", library_.api->error_text,
                               /*lasting=*/false};
     try {

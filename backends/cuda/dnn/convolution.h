@@ -12,8 +12,8 @@ namespace sy::cuda::dnn {
 // plan.
 bool convolve(const Convolution& convolution, ConvolutionResult result);
 
-// From how many multiplications on the library is asked. An estimate until a
-// GPU says otherwise. Tests change it.
+// The least number of multiplications for which the library is asked. An
+// estimate until a GPU says otherwise. Tests change it.
 int64_t& least_work() noexcept;
 
 // How many results it made so far. For tests.

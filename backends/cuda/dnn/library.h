@@ -15,11 +15,11 @@ namespace sy::cuda::dnn {
 
 struct Plans;  // plan.h
 
-// What is kept for a device. The library is asked under the mutex alone.
+// The state of a device. The library is asked under the mutex alone.
 struct Session {
   std::mutex mutex;
   Handle handle = nullptr;
-  // Instead of a handle: a device that is described (kDeviceProperties), for
+  // A device that is described (kDeviceProperties), instead of a handle, for
   // plans that are made where there is none.
   Descriptor device = nullptr;
   Plans* plans = nullptr;  // never destroyed
@@ -45,8 +45,8 @@ std::string error_of(const Api& api, Result error);
 void note_plan(const std::string& line);
 void note_refusal(const std::string& line);
 
-// What `sy doctor` says of it: where it is, or why it is not used; how many
-// plans there are, and what was refused last.
+// The line of `sy doctor`: where the library is, or why it is not used; how
+// many plans there are, and what was refused last.
 std::string describe();
 
 // Reads the variable and opens the library again. For tests; nobody may use it

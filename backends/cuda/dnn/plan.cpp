@@ -17,10 +17,10 @@ constexpr int64_t kMostRoom = int64_t{256} << 20;
 constexpr int64_t kMostConfigs = 64;
 // Shapes that never come again must not fill the memory.
 constexpr size_t kMostPlans = 1 << 13;
-// Of refusals, so many are told.
+// The most refusals that are told.
 constexpr size_t kMostTold = 4;
 
-// What the graph calls its tensors.
+// The names of the tensors in the graph.
 constexpr int64_t kIdX = 1, kIdW = 2, kIdY = 3;
 
 DataType data_type(ScalarType dtype) {
@@ -181,7 +181,7 @@ class Maker {
     return out;
   }
 
-  // What the candidate's engine is.
+  // Reads the index and the numerical notes of the candidate's engine.
   void look(Candidate* c) const {
     const Object engine(api(), kEngine);
     Descriptor written = engine.get();

@@ -14,7 +14,7 @@
 
 namespace sy::cuda::dnn {
 
-// How its first element must be aligned, in bytes: many engines want it so.
+// The alignment of a tensor's first element, in bytes: many engines want it so.
 inline constexpr int64_t kAlignment = 16;
 
 // Sizes and strides are those of 2 or 3 dims of space, in elements.
@@ -25,7 +25,7 @@ struct Operand {
   auto operator<=>(const Operand&) const = default;
 };
 
-// y = x * w. Of x and w the channels tell the groups.
+// y = x * w. The channels of x and w tell the groups.
 struct Problem {
   ScalarType dtype = ScalarType::Float;
   bool tf32 = false;
@@ -46,7 +46,7 @@ struct Plan {
   size_t workspace = 0;
   // How it was chosen, or why there is none.
   std::string text;
-  // What it is made of, which it may refer to. Never destroyed.
+  // The objects that the plan is made of and may refer to. Never destroyed.
   std::shared_ptr<void> parts;
 };
 
@@ -60,7 +60,7 @@ const Plan& plan_of(const Library& library, const Problem& problem);
 void give_up(const Library& library, const Problem& problem,
              const std::string& why);
 
-// Where the tensors and the workspace are.
+// The addresses of the tensors and of the workspace.
 struct Data {
   const void *x, *w, *y, *room;
 };

@@ -45,7 +45,7 @@ View view_of(const Tensor& t, Order order, bool has_images) {
   return view;
 }
 
-// Of 2 dims of space at least, as the geometry has them.
+// The operand has 2 dims of space at least, as the geometry has them.
 Operand operand_of(const Tensor& t, const View& view) {
   Operand o;
   int at = 0;

@@ -7,7 +7,7 @@
 
 namespace sy::cuda::dnn {
 
-// Where the channels of dense tensors lie: before the places, or behind.
+// The position of the channels of dense tensors: before the places, or behind.
 enum class Order : bool { kFirst, kLast };
 // The order of the tensor that is made. A weight's gradient goes by the images.
 Order order_of(const Convolution& convolution, ConvolutionResult result);
@@ -23,7 +23,7 @@ struct Views {
 // Each tensor itself, if it is aligned and lies densely in that order; images
 // may lie apart.
 Views views_of(const Convolution& convolution, Order order);
-// All of them others.
+// Each tensor another one, which lies densely in that order.
 Views dense_views(const Convolution& convolution, Order order);
 
 Problem problem_of(const Convolution& convolution, ConvolutionResult result,

@@ -6,10 +6,10 @@
 
 #include "c10/macros.h"
 
-// What is used of the CUDA driver, libcuda.so.1: our own declarations of its
-// stable C interface, so that a build needs no toolkit. The library is opened
-// on the first use, never linked. The fake driver of the tests
-// (test/backends/cuda/fake) implements the same list.
+// The functions of the CUDA driver, libcuda.so.1, that we use: our own
+// declarations of its stable C interface, so that a build needs no toolkit. The
+// library is opened on the first use, never linked. The fake driver of the
+// tests (test/backends/cuda/fake) implements the same list.
 
 namespace sy::cuda::driver {
 
@@ -166,14 +166,14 @@ struct Api {
 };
 
 // The library: opened, with cuInit called, once in the process. Throws Error
-// that says why it cannot be used, the same for each call. libcuda.so.1, or
-// what SWITCHYARD_CUDA_DRIVER names.
+// that says why it cannot be used, the same for each call. The file is
+// libcuda.so.1, or the one that SWITCHYARD_CUDA_DRIVER names.
 const Api& api();
 // nullptr where api() would throw; `why` (may be nullptr) gets the reason.
 const Api* try_api(const char** why) noexcept;
 
-// What the library is: its file, the place where that was (driver/library.h),
-// and the newest CUDA that it knows, 13000 for 13.0. "" and 0 if there is none.
+// The library: its file, the place where that was (driver/library.h), and the
+// newest CUDA that it knows, 13000 for 13.0. "" and 0 if there is none.
 struct DriverInfo {
   const char* path = "";
   const char* place = "";
@@ -185,8 +185,8 @@ DriverInfo driver_info() noexcept;
 bool serves_libraries() noexcept;
 
 // Throws for anything but kSuccess: OutOfMemoryError for kOutOfMemory, Error
-// for all else: "[cuda] <what>: CUDA_ERROR_…: <text of the driver>". For a
-// fault, the error names the launch that is to blame (runtime/errors.h).
+// for all else: "[cuda] <what>: CUDA_ERROR_…: <text of the driver>". The error
+// of a fault names the launch that is to blame (runtime/errors.h).
 void check(Result r, const char* what);
 // "CUDA_ERROR_OUT_OF_MEMORY, out of memory".
 std::string result_text(Result r);
@@ -194,7 +194,8 @@ std::string result_text(Result r);
 // Whether a kernel broke the context: every later call for the device answers
 // the same. 700, 719 and their like.
 bool is_fault(Result r) noexcept;
-// What check() calls for a fault. It throws. Set once, by the runtime.
+// Sets the function that check() calls for a fault, and that throws. The
+// runtime sets it once.
 void set_fault_handler(void (*handler)(Result)) noexcept;
 
 }  // namespace sy::cuda::driver

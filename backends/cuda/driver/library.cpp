@@ -64,8 +64,8 @@ std::string parent(const std::string& path) {
 
 class Folders {
  public:
-  // Those that exist and are new. Newer versions come first: "cuda-13.0" before
-  // "cuda-12.4".
+  // Adds the folders that exist and are new. Newer versions come first:
+  // "cuda-13.0" before "cuda-12.4".
   void add(const std::string& pattern, const char* place) {
     glob_t found = {};
     if (glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found) == 0) {
@@ -79,7 +79,7 @@ class Folders {
     }
     globfree(&found);
   }
-  // What wheels of NVIDIA's libraries leave in a folder of Python's.
+  // Adds the folders of wheels of NVIDIA's libraries in a folder of Python's.
   void add_python(const std::string& prefix) {
     for (const char* const packages :
          {"/lib/python3*/site-packages", "/lib/python3*/dist-packages",

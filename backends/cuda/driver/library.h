@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-// Where NVIDIA's libraries are. None is linked: each is opened when it is first
-// needed, so the backend loads on any machine. They are looked for in this
-// order:
+// The places of NVIDIA's libraries. None is linked: each is opened when it is
+// first needed, so the backend loads on any machine. They are looked for in
+// this order:
 //
 //   $SWITCHYARD_CUDA_LIBS   folders or files, separated by ':'
 //   the loader's path       and what the process has open already
@@ -34,7 +34,7 @@ struct Library {
 // Opens the first file that there is. `files` are names, the best first:
 // {"libnvrtc.so.13", "libnvrtc.so.12"}; a place is searched for all of them
 // before the next one. Without any, the result is empty and `why` (may be
-// nullptr) says where it looked and what the loader said. What was opened is
+// nullptr) says where it looked and what the loader said. The opened library is
 // remembered for opened_libraries(). Thread-safe.
 Library open_library(std::initializer_list<const char*> files,
                      std::string* why);
@@ -42,7 +42,7 @@ Library open_library(std::initializer_list<const char*> files,
 Library open_file(const std::string& path, const char* place, std::string* why);
 
 // The folders that are searched, beside the loader's path, with the place that
-// each belongs to. Those that do not exist are left out.
+// each belongs to. Folders that do not exist are left out.
 struct Folder {
   std::string path;
   const char* place;

@@ -23,7 +23,7 @@ namespace {
 using program::ComputeType;
 using program::Program;
 
-// What interpret.cu says of dtypes.
+// interpret.cu has these numbers of dtypes.
 static_assert(static_cast<int>(ScalarType::Byte) == 0 &&
               static_cast<int>(ScalarType::Char) == 1 &&
               static_cast<int>(ScalarType::Short) == 2 &&
@@ -66,7 +66,7 @@ Tensor steps_on_device(const PointwiseCall& call) {
 
 namespace {
 
-// What the interpreter of a type is compiled with.
+// The definitions with which the interpreter of a type is compiled.
 struct Defines {
   Define list[2];
   Defines(ComputeType type, bool special)
@@ -79,7 +79,7 @@ struct Defines {
 constexpr std::string_view kSource = "interpret.cu";
 
 enum class AtHand : uint8_t { kUnknown, kNo, kYes };
-// Of each device, type and kind.
+// The state of the interpreter of each device, type and kind.
 std::atomic<AtHand>& at_hand(int device, ComputeType type, bool special) {
   constexpr size_t kDevices = 64;
   static std::atomic<AtHand> table[kDevices][program::kNumComputeTypes][2];

@@ -8,7 +8,7 @@
 
 namespace sy::cuda {
 
-// Where operands lie, for any number of dims up to kInterpretedDims
+// The places of operands, for any number of dims up to kInterpretedDims
 // (device/interpret_params.cuh). Dim 0 is the fastest; strides are in bytes.
 struct PointwisePlaces {
   int64_t n = 0;

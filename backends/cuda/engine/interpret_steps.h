@@ -18,7 +18,7 @@ inline bool needs_special(const program::Program& p,
          files.end();
 }
 
-// What says in which type a source interprets (device/interpret.cuh).
+// The definition of the type of an interpreter (device/interpret.cuh).
 inline Define type_define(program::ComputeType type) {
   constexpr std::string_view kNames[] = {
       "SY_TYPE_f32", "SY_TYPE_f64", "SY_TYPE_u8",  "SY_TYPE_i8",
@@ -26,7 +26,8 @@ inline Define type_define(program::ComputeType type) {
   return {kNames[static_cast<int>(type)], "1"};
 }
 
-// Appends the steps. `number`: of its first uniform; then of the next program.
+// Appends the steps. `number` is that of its first uniform, then that of the
+// first one of the next program.
 inline StepRange add_steps(const program::Program& p, Steps* to, int* number) {
   StepRange r = {};
   r.first = static_cast<unsigned short>(to->used);

@@ -37,7 +37,7 @@ bool push_dim(Walk<kOperands>* w, int64_t size,
   return true;
 }
 
-// After the last dim. There must be elements.
+// Call this after the last dim. There must be elements.
 template <int kOperands>
 void close_walk(Walk<kOperands>* w) {
   if (w->numel == 0) {
@@ -58,7 +58,7 @@ struct ReduceLayout {
   // Row-major strides, in elements, of results in the order of the walk; one
   // for each dim of the result (keepdim or not).
   Dims result_strides;
-  bool fits = true;  // else there are too many dims: of a contiguous copy not
+  bool fits = true;  // else there are too many dims
 
   // Bit d of `reduced`: dim d of t is reduced. There must be elements.
   ReduceLayout(const TensorBase& t, uint64_t reduced, bool keepdim);

@@ -50,7 +50,7 @@ class Arguments {
   }
 
  private:
-  // Of kWide, which has the most.
+  // The room of kWide, which takes the most.
   static constexpr size_t kRoom = sizeof(LaunchHead) + 16 + 8 * kMost +
                                   8 * PointwiseCall::kMaxNumbers +
                                   8 * kWideDims * (kMost + 1);
@@ -93,8 +93,8 @@ SY_NOINLINE void interpret_linear(PointwiseCall& call, int64_t n,
 
 // ---- strided operands
 
-// Where the elements lie, in the order of the call's operands: a piece of the
-// walk with at most kWideDims dims.
+// The places of the elements, in the order of the call's operands: a piece of
+// the walk with at most kWideDims dims.
 struct Places {
   int64_t n = 1;
   int dims = 0;
@@ -137,8 +137,8 @@ uint64_t transposed_inputs(const PointwiseCall& call, const Places& s) {
   return std::popcount(bits) <= print::kMaxTransposed ? bits : 0;
 }
 
-// Of a kind of kernel: it is none for these operands, it is not compiled yet,
-// or it was started.
+// The outcome of a kind of kernel: it is none for these operands, it is not
+// compiled yet, or it was started.
 enum class Outcome : uint8_t { kOther, kPending, kStarted };
 
 Outcome run_squares(PointwiseCall& call, const Places& s) {

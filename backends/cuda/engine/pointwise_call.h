@@ -12,7 +12,7 @@ namespace sy::cuda {
 
 class PointwiseEntry;
 
-// For the stack; what is not used is not initialised. Everything is borrowed.
+// For the stack; unused members are not initialised. Everything is borrowed.
 struct PointwiseCall {
   static constexpr int kMaxOperands = Walker::kMost;
   static constexpr int kMaxNumbers = program::kMaxUniforms + kMaxOperands;

@@ -17,7 +17,7 @@ using program::Program;
 
 namespace {
 
-// What stands for a kernel beside the arrays of its program.
+// The facts that stand for a kernel beside the arrays of its program.
 struct Facts {
   uint64_t word[5];
 
@@ -176,8 +176,8 @@ bool PointwiseEntry::is_for(const PointwiseKernel& k,
 
 const Function* PointwiseEntry::ask() const {
   const Function* f = program(device_, key_, *this);
-  // Where the interpreter would have to be compiled first, the program alone
-  // is there sooner.
+  // The program alone is there sooner if the interpreter would have to be
+  // compiled first.
   if (f == nullptr && jit_mode() == JitMode::kBackground &&
       !has_interpreter(device_, kernel_.type, special_)) {
     finish_compiling();

@@ -157,7 +157,7 @@ void run(const ReduceOp& op, const ReduceArgs& args, const ReducePlan& plan,
 void reduce_into(const ReduceOp& op, const ReduceArgs& args,
                  const ReducePlan& plan, Tensor* const* outs) {
   if (plan.numel == 0) return;
-  // Without elements nothing is read: of what has the sizes of the results.
+  // A reduction of no elements reads nothing: self has the results' sizes.
   const bool empty = plan.count == 0;
   Tensor self = empty ? Tensor(make_tensor(plan.sizes, args.self->dtype(),
                                            args.self->device()))

@@ -67,7 +67,7 @@ class ReduceKernels {
 struct ReduceRun {
   int device = 0;
   const ReduceCut* cut = nullptr;
-  // Of one tensor; nullptr for kernels that find their elements otherwise.
+  // The layout of one tensor; nullptr for kernels that find elements otherwise.
   const ReduceLayout* layout = nullptr;
   const TensorBase* self = nullptr;
   int64_t kept = 1, reduced = 1;

@@ -19,7 +19,7 @@ struct InterpretedStep {
   const RegionStep* step = nullptr;
   const RegionSpace* space = nullptr;
   const RegionCall* call = nullptr;
-  // Of values in memory, by number: where they lie, and the tensors of those
+  // The values in memory, by number: their places, and the tensors of those
   // that reductions made.
   const RegionPlace* values = nullptr;
   const Tensor* temporaries = nullptr;
@@ -30,8 +30,8 @@ struct InterpretedStep {
 // The outputs of the step go to `outputs`.
 void interpret_walk(const InterpretedStep& s,
                     const std::vector<RegionPlace>& outputs);
-// `results`: where those of the reduction go. `numbers`: those of the
-// accumulators of no elements. The layout of the run is not looked at.
+// `results`: the addresses of the reduction's results. `nothing`: the numbers
+// of the accumulators of no elements. The layout of the run is not looked at.
 void interpret_reduction(const InterpretedStep& s, ReduceRun run,
                          void* const* results,
                          const std::vector<Number>& nothing);

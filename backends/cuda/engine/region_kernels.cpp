@@ -161,7 +161,7 @@ void PreparedStep::ask(int device) const {
     find_reduction(device, ReduceShell::kRows);
     return;
   }
-  // Of contiguous operands: what does not vary over the last dim is fixed.
+  // Inputs that do not vary over the last dim of contiguous operands are fixed.
   const int last = static_cast<int>(t.region->sizes.size()) - 1;
   uint64_t fixed = 0;
   for (size_t i = 0; i < t.inputs.size() && last >= 0; ++i) {

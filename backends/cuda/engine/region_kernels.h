@@ -42,10 +42,10 @@ class PreparedStep {
   // nullptr if it is not compiled yet; then it is asked for.
   const Function* find_walk(int device, const print::RegionPacks& packs) const;
   const Function* find_reduction(int device, print::ReduceShell shell) const;
-  // Asks for those that a run is likely to take.
+  // Asks for the kernels that a run is likely to take.
   void ask(int device) const;
-  // After a kernel was not there: whether to wait for it, as the interpreters
-  // would take the compiler longer, or cannot run the step.
+  // Whether to wait for a kernel that was not there, as the interpreters would
+  // take the compiler longer, or cannot run the step.
   bool has_to_wait(int device) const;
 
  private:

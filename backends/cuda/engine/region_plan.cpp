@@ -101,8 +101,8 @@ class Planner {
     return true;
   }
 
-  // What makes a value: nodes, and values in memory (inputs, and results of
-  // reductions).
+  // Adds to `t` the nodes that make a value, and the values in memory (inputs,
+  // and results of reductions).
   void need(int value, print::RegionText* t) const {
     const int node = values_.node(value);
     if (node < 0 ||

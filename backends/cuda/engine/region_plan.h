@@ -10,8 +10,9 @@
 
 // How a region becomes kernels: one for each reduction, in order, whose results
 // go to temporary memory, then one for the outputs that vary over the same
-// dims. What is pointwise is computed where it is read, again if need be:
-// memory is what costs. A softmax, a norm of rows and the like are one kernel.
+// dims. Each kernel computes the pointwise values that it reads, again if need
+// be: memory is what costs. A softmax, a norm of rows and the like are one
+// kernel.
 
 namespace sy::cuda {
 

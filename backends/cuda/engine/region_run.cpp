@@ -346,7 +346,7 @@ class RegionRun {
     for (int i = 0; i < node.body.n_results; ++i) {
       sizes.push_back(node.body.results[i].is_bool ? 1 : accumulator);
     }
-    // What lies closest together decides.
+    // The dim along which elements lie closest together decides.
     const auto fastest = std::find_if(
         order.begin(), order.end(), [&](int d) { return space_.size(d) != 1; });
     const bool inner =

@@ -12,8 +12,8 @@ namespace sy::cuda {
 
 constexpr int kMostRegionOperands = 16;  // of a kernel
 
-// Where a value or an output lies in a run. Strides are in bytes, one for each
-// dim of the region.
+// The place of a value or an output in a run. Strides are in bytes, one for
+// each dim of the region.
 struct RegionPlace {
   char* data = nullptr;
   int64_t strides[TensorImpl::kMaxDims] = {};
@@ -28,11 +28,11 @@ class RegionSpace {
 
   int dims() const { return static_cast<int>(call_.sizes.size()); }
   int64_t size(int d) const { return call_.sizes[static_cast<size_t>(d)]; }
-  // Of the dims of `space`, as bits.
+  // The number of elements over the dims of `space`, as bits.
   int64_t numel(uint64_t space) const;
   RegionPlace place(const RegionOperand& said, const RegionMemory& m) const;
-  // Of new memory that is contiguous over the dims of `space` in `order`,
-  // fastest first.
+  // The place of new memory that is contiguous over the dims of `space` in
+  // `order`, fastest first.
   RegionPlace contiguous(char* data, ScalarType dtype,
                          const std::vector<int>& order, uint64_t space) const;
   // Dims of `space` in the order in which the operands lie, fastest first.

@@ -13,7 +13,7 @@
 
 namespace sy::cuda {
 
-// What a row takes: threads, and shared memory if it stays there.
+// The resources of a row: threads, and shared memory if it stays there.
 struct RowPlan {
   LaunchShape shape;
   int lanes = 32;
@@ -31,7 +31,7 @@ inline RowPlan plan_rows(int64_t rows, int64_t length, int kept, int64_t size,
   if (length > 8192) p.lanes = kRowThreads;
   const int threads = std::max(p.lanes, 256);
   const int64_t side = threads / p.lanes;
-  // Without asking for more than every device gives.
+  // Every device gives so much without being asked for more.
   constexpr int64_t kRoom = 48 << 10;
   const int64_t bytes = side * kept * length * size;
   p.resident = bytes <= kRoom;

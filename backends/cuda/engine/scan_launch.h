@@ -33,7 +33,7 @@ struct ScanCut {
 
   ScanCut(const ScanLayout& layout, int64_t itemsize);
   int64_t blocks(int64_t rows, int pass) const;
-  // Of what blocks tell each other, if the state has so many bytes.
+  // The bytes of all that blocks tell each other, if a state has `state` bytes.
   int64_t room_bytes(int64_t rows, int64_t state) const;
 };
 

@@ -11,7 +11,7 @@ namespace sy::cuda {
 
 struct Block;
 
-// From addresses of device memory to blocks, for all devices: the driver gives
+// Maps addresses of device memory to blocks, for all devices: the driver gives
 // no address twice. One entry for each kUnit of addresses. Reading takes no
 // lock and is right for memory that the reader holds. Writers are called under
 // the mutex of the memory's device.

@@ -9,9 +9,9 @@
 
 namespace sy::cuda {
 
-// Of one device, never destroyed. The device must exist. Blocks are aligned to
-// 256 bytes. Throws what the driver says when the first call reserves
-// addresses.
+// The allocator of one device, never destroyed. The device must exist. Blocks
+// are aligned to 256 bytes. Throws what the driver says when the first call
+// reserves addresses.
 Allocator& device_allocator(int device);
 // Host memory that all devices copy from and to; the same tickets.
 Allocator& pinned_allocator();
@@ -23,7 +23,7 @@ bool is_pinned_memory(const void* data, size_t bytes = 1) noexcept;
 // that do not go through the host. Only for devices that can (can_access_peer).
 void let_reach(int device, int other);
 
-// Which operators hold how much memory of the device: a line each, "\n  " and
+// The memory of the device that each operator holds: a line each, "\n  " and
 // its text; small blocks by size.
 std::string memory_table(int device);
 

@@ -10,8 +10,9 @@
 #include "backends/cuda/memory/free_index.h"
 #include "backends/cuda/memory/size_class.h"
 
-// What the allocator keeps about device memory, in memory of the host. Unless
-// a comment says otherwise, it is read and written under the allocator's mutex.
+// The allocator's records of device memory, in memory of the host. They are
+// read and written under the allocator's mutex, unless a comment says
+// otherwise.
 
 namespace sy::cuda {
 
@@ -36,14 +37,14 @@ struct Span {
   unsigned available() const { return free_count + (total - fresh); }
 };
 
-// What the device keeps for one stream. Lanes are never destroyed; one whose
+// The device's state for one stream. Lanes are never destroyed; one whose
 // stream is gone becomes that of another stream.
 struct Lane {
   // Any thread may read it.
   std::atomic<uint64_t> stream{0};
   // Free blocks that work of the stream may still use, for each heap.
   std::array<FreeIndex, 2> pending;
-  // Per class, the spans that have free small blocks.
+  // The spans that have free small blocks, per class.
   std::array<Block*, kClasses> spans{};
   bool unused = false;  // the stream is gone, and its work is done
 };
@@ -60,8 +61,8 @@ struct Block {
   };
 
   uint64_t address = 0;
-  // The stream that it was handed out for, or of kPending. Whoever holds the
-  // block, or a small one of its span, may read it.
+  // The stream that it was handed out for, or that of kPending. The holder of
+  // the block, or of a small one of its span, may read it.
   Lane* lane = nullptr;
   // How many blocks of the span, or whether this block, are used by other
   // streams than that of `lane`. Any thread.
@@ -75,7 +76,7 @@ struct Block {
   Block *before = nullptr, *after = nullptr;   // by address
   Block *previous = nullptr, *next = nullptr;  // in a FreeIndex
   std::unique_ptr<Span> span;
-  // Of large blocks that are handed out.
+  // The bytes asked for, and the operator, of a large block that is handed out.
   size_t asked = 0;
   std::string_view op;
 

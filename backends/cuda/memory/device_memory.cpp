@@ -18,15 +18,16 @@
 // streams are noted in a table; a block that has some is free for its own
 // stream, too, only when they are done.
 //
-// Up to kSmallMax: classes of sizes, in spans of one class and one lane. A
-// thread keeps free small blocks in stacks of its own, which it uses without a
-// lock of all; a stack that is empty or full exchanges a batch with the spans
-// under the mutex. A span without a block in use goes back to the heap of
-// spans. Above: a heap of blocks that are cut and merged. The two heaps lie in
-// two ranges of addresses, which are reserved once and are many times larger
-// than the memory: granules are mapped where a heap needs them and unmapped
-// when memory is short, so free granules anywhere make room for a large block.
-// Devices without virtual memory have heaps of the driver's allocations.
+// Blocks up to kSmallMax have classes of sizes, in spans of one class and one
+// lane. A thread keeps free small blocks in stacks of its own, which it uses
+// without a lock of all; a stack that is empty or full exchanges a batch with
+// the spans under the mutex. A span without a block in use goes back to the
+// heap of spans. Larger blocks come from a heap, which cuts and merges them.
+// The two heaps lie in two ranges of addresses, which are reserved once and are
+// many times larger than the memory: granules are mapped where a heap needs
+// them and unmapped when memory is short, so free granules anywhere make room
+// for a large block. Devices without virtual memory have heaps of the driver's
+// allocations.
 
 namespace sy::cuda {
 
@@ -34,11 +35,11 @@ constinit thread_local ThreadPart** thread_parts = nullptr;
 
 namespace {
 
-// What a thread may hand out before the device hears of it, and how far from
-// the limit it does not wait for that much.
+// The bytes that a thread may hand out before the device hears of it, and the
+// distance from the limit within which it does not wait for that much.
 constexpr int64_t kUnreported = int64_t{256} << 10;
 constexpr int64_t kNearLimit = int64_t{64} << 20;
-// Beyond, sizes could overflow. No device has so much.
+// Sizes beyond this could overflow. No device has so much.
 constexpr size_t kMost = size_t{1} << 48;
 // The addresses of each heap, in sizes of the device's memory.
 constexpr size_t kLargeRange = 16;
@@ -182,7 +183,7 @@ Lane& DeviceMemory::lane_of(Lock& lock, uint64_t stream) {
     return nullptr;
   };
   if (Lane* found = find()) return *found;
-  // Some may be of streams that are gone. No lane changes hands during a poll.
+  // Lanes may be of streams that are gone. None changes hands during a poll.
   lock.unlock();
   poll();
   const std::lock_guard no_poll(poll_mutex_);

@@ -30,7 +30,7 @@ class DeviceMemory final : public Allocator {
   void trim() noexcept override;
   void set_limit(int64_t bytes) noexcept override;
 
-  // Who holds what, a line each.
+  // The holders of the memory, a line each.
   std::string table() const;
   // The thread's end: its blocks go to all.
   void leave(ThreadPart* t) noexcept;
@@ -79,16 +79,16 @@ class DeviceMemory final : public Allocator {
   void retire_span(Block* b) noexcept;
   void count_without_thread(int64_t bytes, int64_t calls) noexcept;
 
-  // What follows is in pressure.cpp. A block from a heap, by whatever it takes.
-  // The lock is given up meanwhile. Throws OutOfMemoryError.
+  // pressure.cpp has the functions from here on. Gets a block from a heap, by
+  // whatever it takes. The lock is given up meanwhile. Throws OutOfMemoryError.
   Block* obtain(Lock& lock, Heap& heap, Lane& lane, size_t bytes);
-  // Without a wait. `strict`: nullptr rather than beyond the limit.
+  // Does not wait. `strict`: nullptr rather than beyond the limit.
   Block* find_or_grow(Heap& heap, Lane& lane, size_t bytes, bool strict);
   // Frees what work no longer uses. Without the lock, as the next two.
   void poll();
   // Takes the free blocks of all threads.
   void gather() noexcept;
-  // Both: all that is free is in the heaps.
+  // Does both: all that is free is in the heaps.
   void reclaim();
   std::vector<uint64_t> busy_streams() const;
   size_t release_idle(size_t most);

@@ -266,7 +266,7 @@ void Heap::punch(Block* b, uint64_t address, size_t bytes) {
 size_t Heap::release_idle(size_t most) {
   std::vector<Block*> list;
   idle_.list(&list);
-  // What lies last goes first, so that the heap stays compact.
+  // Blocks that lie last go first, so that the heap stays compact.
   std::sort(list.begin(), list.end(), [](const Block* a, const Block* b) {
     return a->address > b->address;
   });
@@ -284,7 +284,7 @@ size_t Heap::release_idle(size_t most) {
       spare_.push_back(b);
       continue;
     }
-    // From the end of the block to its beginning: what is left lies before.
+    // The last pieces of the block go first: the rest lies before.
     std::vector<Source::Piece> pieces;
     for (auto p = source_.piece_from(b->address);
          p && p->address + p->bytes <= b->end();

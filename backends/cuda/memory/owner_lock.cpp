@@ -11,8 +11,8 @@
 // the lock; the other thread says that it wants it and then looks whether the
 // owner is busy. One of the two sees the other, if neither load is done before
 // the store that precedes it. The other thread's fence() orders the owner's as
-// well, wherever the owner is, so the owner needs no fence of its own. Where
-// the system has no such call, the owner's store is an exchange.
+// well, wherever the owner is, so the owner needs no fence of its own. The
+// owner's store is an exchange where the system has no such call.
 
 namespace sy::cuda {
 namespace {

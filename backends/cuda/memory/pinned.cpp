@@ -193,7 +193,7 @@ void PinnedMemory::release() {
       idle.push_back(chunks_.extract(chunk));
     }
   }
-  // The driver waits for the devices: who holds the lock might keep them from
+  // The driver waits for the devices: a holder of the lock might keep them from
   // going on.
   for (Chunks::node_type& chunk : idle) {
     const Chunk c = chunk.mapped();

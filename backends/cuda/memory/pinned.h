@@ -75,10 +75,10 @@ class PinnedMemory final : public Allocator {
   std::mutex poll_mutex_;  // taken before mutex_
   Chunks chunks_;
   std::array<std::vector<void*>, kLogs> free_;
-  // Of blocks that are handed out.
+  // The uses of blocks that are handed out.
   std::unordered_map<const void*, BlockUses> uses_;
   std::vector<Waiting> waiting_;
-  // Of all uses since the last wait_for_all().
+  // The streams of all uses since the last wait_for_all().
   std::vector<std::pair<int, uint64_t>> streams_;
   MemoryStats stats_;
   int64_t held_ = 0;

@@ -9,7 +9,7 @@
 #include "c10/device_guard.h"
 #include "c10/error.h"
 
-// What the allocator does when a heap has no block at hand, cheapest first:
+// The steps of the allocator when a heap has no block at hand, cheapest first:
 // see which work is done; map more memory; take the free blocks of threads and
 // unmap what is idle; wait for streams, one after the other; fail.
 
@@ -66,7 +66,7 @@ Block* DeviceMemory::find_or_grow(Heap& heap, Lane& lane, size_t bytes,
       return static_cast<int64_t>(source_.held() + heap.growth(lane, bytes)) -
              limit_;
     };
-    // What is kept must not take the process beyond the limit either.
+    // Kept memory must not take the process beyond the limit either.
     if (excess() > 0) release_idle(static_cast<size_t>(excess()));
     if (strict && excess() > 0) return nullptr;
   }

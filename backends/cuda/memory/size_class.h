@@ -11,7 +11,7 @@ namespace sy::cuda {
 
 inline constexpr size_t kSmallMax = size_t{1} << 20;
 inline constexpr size_t kUnit = size_t{256} << 10;
-// What devices map at a time, at least.
+// The least bytes that devices map at a time.
 inline constexpr size_t kGranule = size_t{2} << 20;
 inline constexpr unsigned kClasses = 44;
 // How many free blocks of a class a thread keeps, at most.

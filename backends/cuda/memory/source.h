@@ -12,8 +12,8 @@ namespace sy::cuda {
 
 // A device's memory as the driver gives it: pieces mapped into reserved
 // addresses or, on devices without virtual memory, allocations at addresses
-// that the driver chooses. Not thread-safe. Where the driver has no memory,
-// functions say so; any other failure throws Error.
+// that the driver chooses. Not thread-safe. Functions say so where the driver
+// has no memory; any other failure throws Error.
 class Source {
  public:
   struct Piece {
@@ -46,7 +46,7 @@ class Source {
   void free(uint64_t address) noexcept;
 
   size_t granule() const { return granule_; }
-  // What the driver has given.
+  // The bytes that the driver has given.
   size_t held() const { return held_; }
 
  private:

@@ -5,8 +5,8 @@
 #include "backends/cuda/runtime/stream.h"
 #include "c10/block_uses.h"
 
-// What the allocators ask of the device's streams. A stream that was destroyed
-// and has done its work has completed every ticket.
+// The allocators' questions to the device's streams. A stream that was
+// destroyed and has done its work has completed every ticket.
 
 namespace sy::cuda {
 

@@ -33,9 +33,9 @@ struct Bins {
   void* pop(unsigned c) { return blocks[kBegin[c] + --count[c]]; }
 };
 
-// What one thread keeps of one device. Only the thread itself uses it, inside
-// `lock`; others empty it when memory is short. The counters are written by the
-// thread alone and may be read by any.
+// The part of one device that one thread keeps. Only the thread itself uses it,
+// inside `lock`; others empty it when memory is short. The counters are written
+// by the thread alone and may be read by any.
 struct ThreadPart {
   static constexpr int64_t kAskFirst = std::numeric_limits<int64_t>::min();
 
@@ -92,7 +92,8 @@ struct ThreadPart {
 };
 
 inline constexpr int kMostDevices = 64;
-// By device; nullptr before the thread's first slow call and after its end.
+// The parts by device; nullptr before the thread's first slow call and after
+// its end.
 extern SY_TLS_FAST constinit thread_local ThreadPart** thread_parts;
 
 }  // namespace sy::cuda

@@ -14,7 +14,7 @@ using lang::Step;
 using program::ComputeType;
 using program::Program;
 
-// Where the function of a primitive stands; "" where the type is outside of
+// The file with the function of a primitive; "" where the type is outside of
 // its domain.
 class FunctorFiles {
  public:
@@ -135,8 +135,8 @@ Body print_body(const Program& p, ComputeType type,
                 std::string_view prefix, int indent) {
   SY_INTERNAL_ASSERT(operands.size() ==
                      static_cast<size_t>(p.n_inputs + p.n_uniforms));
-  // What each register holds now. Every step makes a new name, as registers
-  // are used again.
+  // The names of what the registers hold now. Every step makes a new name, as
+  // registers are used again.
   std::vector<std::string> registers(operands);
   registers.resize(p.n_registers);
   Body body;

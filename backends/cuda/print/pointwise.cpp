@@ -170,7 +170,7 @@ class Printer {
     line(0, "}  // namespace " + scope_);
   }
 
-  // What all elements share.
+  // Prints the numbers that all elements share.
   void numbers() {
     int next = p_.n_uniforms;
     for (int i = 0; i < p_.n_uniforms; ++i) {
@@ -273,7 +273,7 @@ class Printer {
     line(1, "}");
   }
 
-  // What is read and written at the places at[operand].
+  // Read and write the elements at the places at[operand].
   std::string read(int i, const std::string& at) const {
     return "read_at<" + element(i) + ">(p.data[" + num(i) + "], " + at + ")";
   }

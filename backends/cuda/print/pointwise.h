@@ -23,15 +23,15 @@ enum class IndexClass : uint8_t {
   kWide,
 };
 
-// What a kernel is made for. Everything is borrowed.
+// The facts that a kernel is made for. Everything is borrowed.
 struct PointwiseKernel {
   const program::Program* program = nullptr;
   program::ComputeType type = program::ComputeType::f32;
   IndexClass index = IndexClass::kLinear;
   uint8_t rank = 0;  // of kStrided: 1, 2, 3 or 5
-  // Of kStrided: elements go in packs of tile_of().width along dim 0, whose
-  // size is that of packs. All operands are contiguous there, `single` inputs
-  // the same for all elements of a pack.
+  // Elements of kStrided go in packs of tile_of().width along dim 0, whose size
+  // is that of packs. All operands are contiguous there, `single` inputs the
+  // same for all elements of a pack.
   bool packs = false;
   // Bit i: input i. `immediate` inputs are numbers of the call, in the compute
   // type (or bool8), after the uniforms. `single` ones of kLinear have one

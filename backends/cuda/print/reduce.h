@@ -9,11 +9,11 @@
 
 namespace sy::cuda::print {
 
-// Which elements a thread reads (device/reduce.cuh); kPieces is the second
+// The elements that a thread reads (device/reduce.cuh); kPieces is the second
 // pass, over accumulators.
 enum class ReduceShell : uint8_t { kRows, kColumns, kPieces };
 
-// What a reduction computes. Borrows the programs.
+// The computation of a reduction. Borrows the programs.
 struct ReduceText {
   const program::Program* map = nullptr;
   const program::Program* combine = nullptr;

@@ -8,7 +8,7 @@
 #include "backends/cuda/print/region.h"
 #include "c10/error.h"
 
-// What the printers of kernels of regions share.
+// The common part of the printers of kernels of regions.
 
 namespace sy::cuda::print {
 
@@ -32,20 +32,20 @@ class RegionPrinter {
   // Files of functors.
   void need(const Program* p, ComputeType type);
   void need_nodes(const RegionText& text);
-  // Of a reduction, which is printed from now on.
+  // Sets the reduction, which is printed from now on.
   void set_reduction(int node);
-  // Up to the members of Op, and after them.
+  // begin() prints up to the members of Op, end() all after them.
   void begin(std::string_view file, std::string_view params, int n_operands,
              size_t numbers);
   void end(std::string_view threads, std::string_view shell);
 
-  // In, and load() from the first of n operands, which are the member `data`.
+  // Prints In, and load() from the first of n operands, the member `data`.
   void load(size_t n, std::string_view data);
 
   // The element of a value, in its dtype.
   std::string value(int v) const;
   std::vector<std::string> arguments(const RegionNode& n) const;
-  // Statements; returns the results. Numbers are of type `given`, the node's.
+  // Prints statements; returns results. Numbers have the node's type, `given`.
   std::vector<std::string> run(const Program& p, ComputeType type,
                                std::vector<std::string> operands,
                                std::string_view prefix, ComputeType given);
@@ -60,14 +60,14 @@ class RegionPrinter {
   void close();
   void nodes(const RegionText& text);
 
-  // Of the outputs of a text.
+  // Output i of a text, and its element.
   const RegionOutput& output(const RegionText& text, size_t i) const {
     return t_.region->outputs[static_cast<size_t>(text.outputs[i])];
   }
   std::string_view output_element(const RegionText& text, size_t i) const {
     return element_name(output(text, i).memory.dtype);
   }
-  // Out, and store() to the operands from `first` on, of `n`.
+  // Prints Out, and store() to the operands from `first` on, of `n`.
   void outputs(const RegionText& text, size_t first, size_t n);
   void return_outputs(const RegionText& text);
 

@@ -56,7 +56,8 @@ class RowPrinter : RegionPrinter {
   }
 
  private:
-  // Where the elements of kept inputs are: one array after the other.
+  // Prints keep() and again(). The elements of kept inputs lie one array after
+  // the other.
   void keep() {
     add("  template <class E>\n  __device__ static E* part(char* room, int64_t "
         "bytes) {\n    return reinterpret_cast<E*>(room + bytes);\n  }\n"

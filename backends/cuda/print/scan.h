@@ -11,7 +11,7 @@ namespace sy::cuda::print {
 
 enum class ScanShell : uint8_t { kRows, kShortRows, kColumns };
 
-// What a scan computes. Borrows the program.
+// The computation of a scan. Borrows the program.
 struct ScanText {
   const program::Program* combine = nullptr;
   bool chooses = false;

@@ -192,7 +192,7 @@ void enter_device(DeviceState& device) {
 void allow_peers(DeviceState& a, DeviceState& b) {
   static std::atomic<bool> asked[kMaxDevices][kMaxDevices] = {};
   if (asked[a.index][b.index].exchange(true, std::memory_order_relaxed)) return;
-  // That it is allowed already, or not at all, changes no result: the driver
+  // The result is the same if it is allowed already, or not at all: the driver
   // then goes through the host.
   const auto allow = [](DeviceState& here, DeviceState& there) {
     int can = 0;

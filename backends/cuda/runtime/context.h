@@ -16,7 +16,7 @@ int device_count() noexcept;
 // not.
 const char* why_no_devices() noexcept;
 
-// What kernels are chosen by. Read once.
+// The properties that kernels are chosen by. Read once.
 struct DeviceLimits {
   int multiprocessors = 1;
   int compute_major = 0, compute_minor = 0;

@@ -91,7 +91,7 @@ Staging& staging_for(DeviceState& d, size_t bytes) {
   return bytes <= d.small_staging.most() ? d.small_staging : d.large_staging;
 }
 
-// Through memory of its own. 0 if no more may be pinned.
+// Copies through memory of its own. 0 if no more may be pinned.
 uint64_t from_block(At& at, char* dst, const char* src, size_t bytes) {
   Allocator& pinned = pinned_allocator();
   void* block = nullptr;
@@ -108,8 +108,8 @@ uint64_t from_block(At& at, char* dst, const char* src, size_t bytes) {
   return ticket;
 }
 
-// Through a piece of the ring. Copies of the same stream are waited for, where
-// they are in the way; those of other streams wait for work that has nothing to
+// Copies through a piece of the ring. It waits for copies of the same stream
+// that are in the way; those of other streams wait for work that has nothing to
 // do with this copy.
 uint64_t from_piece(At& at, Staging& staging, char* dst, const char* src,
                     size_t bytes) {
@@ -126,7 +126,7 @@ uint64_t from_piece(At& at, Staging& staging, char* dst, const char* src,
   uint64_t ticket = 0;
   try {
     std::memcpy(data, src, bytes);
-    // Of small ones the stream tells when it is idle.
+    // The stream tells of small ones when it is idle.
     const bool lasting = bytes >= staging.most() / 16;
     ticket = from_host(at, dst, data, bytes, lasting);
   } catch (...) {

@@ -11,15 +11,15 @@
 
 namespace sy::cuda {
 
-// The host's memory is the caller's again when the call returns. From memory
-// that is not pinned the bytes go through a ring of pinned buffers.
+// The host's memory is the caller's again when the call returns. Bytes of
+// memory that is not pinned go through a ring of pinned buffers.
 void copy_from_host(int device, void* dst, const void* src, size_t bytes);
 // Waits; then throws the first error of a kernel that nobody has seen.
 void copy_to_host(int device, void* dst, const void* src, size_t bytes);
 // The two may overlap.
 void copy_on_device(int device, void* dst, const void* src, size_t bytes);
-// Between two devices, after what is in the current streams of both; these wait
-// for it.
+// Copies between two devices, after what is in the current streams of both;
+// these wait for it.
 void copy_across(void* dst, int to, const void* src, int from, size_t bytes);
 
 // See DeviceInterface::begin_copy(). False if neither storage is pinned.
@@ -33,8 +33,8 @@ void fill_bytes(const TensorBase& t, void* at, unsigned char value,
 void copy_bytes(const TensorBase& dst, void* to, const TensorBase& src,
                 const void* from, size_t bytes);
 // The host's memory, which lies as the tensor's, is the caller's again when the
-// call returns. From pinned memory it waits for the current stream; from other
-// memory it waits for no work but, where the ring is full, copies before it.
+// call returns. The call waits for the current stream if that memory is pinned,
+// and else for no work but, where the ring is full, copies before it.
 void upload_bytes(const TensorBase& dst, const void* src, size_t bytes);
 
 }  // namespace sy::cuda

@@ -15,9 +15,10 @@
 namespace sy::cuda {
 namespace {
 
-// Of a device that nobody has used: looking at its statistics and freeing what
-// it does not have makes no context, which would take hundreds of megabytes.
-// And of a device that has failed: there is no memory any more.
+// The allocator of a device that nobody has used: looking at its statistics and
+// freeing what it does not have makes no context, which would take hundreds of
+// megabytes. It is also that of a device that has failed: there is no memory
+// any more.
 class NoMemory final : public Allocator {
  public:
   explicit NoMemory(int device) : device_(device) {}
@@ -38,7 +39,7 @@ class NoMemory final : public Allocator {
   void set_limit(int64_t bytes) noexcept override {
     try {
       if (!has_failed(device_)) device_allocator(device_).set_limit(bytes);
-    } catch (const Error&) {  // whoever allocates hears of it
+    } catch (const Error&) {  // the caller of allocate() hears of it
     }
   }
   // Storages that it was the first to give memory know it for ever.

@@ -4,7 +4,7 @@
 
 namespace sy::cuda {
 
-// What the library knows of the devices `cuda`; device.cpp registers it.
+// The interface of the devices `cuda`; device.cpp registers it.
 DeviceInterface& devices() noexcept;
 
 }  // namespace sy::cuda

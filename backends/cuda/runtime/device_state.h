@@ -7,7 +7,7 @@
 #include "backends/cuda/runtime/stream_state.h"
 #include "c10/macros.h"
 
-// What the runtime keeps of a device.
+// The state that the runtime keeps of a device.
 
 namespace sy::cuda {
 

@@ -12,8 +12,8 @@
 namespace sy::cuda {
 namespace {
 
-// Of one device, until somebody sees them. What a device reports beyond that is
-// dropped.
+// The most errors of one device that are kept until somebody sees them. Errors
+// beyond that are dropped.
 constexpr size_t kMostTaken = 64;
 
 struct Described {

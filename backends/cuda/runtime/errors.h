@@ -40,7 +40,7 @@ bool has_failed(int device) noexcept;
 // of a device that has failed.
 void throw_errors(int device);
 
-// What an operator's errors of kind Fault::kValue say: "expected …, got …".
+// The text of an operator's errors of kind Fault::kValue: "expected …, got …".
 // `op` is its name without overload, "aten::histc"; the in-place form is meant
 // too. Call it once for each operator, from anywhere.
 using DescribeValue = std::string (*)(int argument, int64_t value,
@@ -68,7 +68,7 @@ class DeviceErrors {
   explicit DeviceErrors(DeviceState& device) : device_(device) {}
   DeviceErrors(const DeviceErrors&) = delete;
 
-  // Where kernels write; the device's address of it.
+  // Sets the slot where kernels write, and the device's address of it.
   void use_slot(ErrorSlot* slot, ErrorSlot* on_device) noexcept {
     slot_ = slot;
     slot_on_device_ = on_device;

@@ -18,7 +18,7 @@ class EventPool {
 
   // Throws what the driver says.
   driver::Event take(bool timed = false);
-  // What was recorded may still lie ahead.
+  // The recorded work may still lie ahead.
   void put(driver::Event event, bool timed = false) noexcept;
 
  private:

@@ -46,7 +46,7 @@ SY_COLD void allow_shared(DeviceState& device, const Function& f,
 
 [[noreturn]] SY_COLD void fail_launch(DeviceState& device, Result r,
                                       const Function& f, const LaunchShape& s) {
-  // That of an earlier launch.
+  // The fault is that of an earlier launch.
   if (driver::is_fault(r)) check(device, r, "cuLaunchKernel");
   fail(r == driver::kOutOfMemory ? ErrorKind::OutOfMemory : ErrorKind::Error,
        "[{}] kernel {} did not start: {}; grid {} x {} x {}, block {} x {} x "
@@ -81,7 +81,7 @@ void note_operand(LaunchRecord* r, const TensorBase* const* tensors,
 
 }  // namespace
 
-// What a launch needs of a stream's inside.
+// The part of a launch that needs a stream's inside.
 class Launcher {
  public:
   // The ticket; 0 if the driver refused.
@@ -116,7 +116,7 @@ class Launcher {
       *result = run();
     }
     if (SY_UNLIKELY(*result != driver::kSuccess)) return 0;
-    // Who waits for the stream takes what it then reads here for done.
+    // A thread that waits for the stream takes what it reads here for done.
     s.last_kernel_.store(ticket, std::memory_order_relaxed);
     s.last_.store(ticket, std::memory_order_release);
     return ticket;
@@ -151,7 +151,7 @@ void launch(int device, const Function& f, const LaunchShape& shape,
     const Storage& storage = tensors[i]->storage();
     if (storage) note_use(*storage, device, number, ticket);
   }
-  // What kernels reported is looked up while the stream knows their launches.
+  // Reported errors are looked up while the stream knows their launches.
   if (SY_UNLIKELY(d.errors.reported())) d.errors.take();
   if (SY_UNLIKELY(waits_after_launches())) {
     stream_interface().synchronize_stream(device, number);

@@ -33,8 +33,8 @@ struct OwnKernel {
   std::map<int, Function> functions;  // by device
 };
 
-// By numbers that say what a kernel is: one of before an unload is not taken
-// for another.
+// Kernels by numbers that say what a kernel is: one of before an unload is not
+// taken for another.
 struct Table {
   std::mutex mutex;
   std::map<int64_t, std::unique_ptr<OwnKernel>> kernels;
@@ -151,7 +151,7 @@ struct Arguments {
     if (bits < 0) return 0;  // of an undefined one
     const Tensor& t = tensor(bits);
     check_tensor(p, t, device);
-    // What is computed later is computed now.
+    // const_data() computes deferred elements now.
     const void* const data = t.impl()->const_data("cuda.launch");
     if (!p.is_const) t.impl()->bump_version(running_operator());
     return reinterpret_cast<uint64_t>(data);
@@ -190,7 +190,7 @@ struct Arguments {
   }
 };
 
-// That of the first tensor on a device, or the thread's.
+// The device of the first tensor on one, or the thread's.
 int device_of(TensorList tensors) {
   for (const Tensor& t : tensors) {
     if (t.is_cuda()) return t.device().index();

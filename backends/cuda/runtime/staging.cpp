@@ -32,7 +32,7 @@ bool Staging::take(DeviceState& device, size_t bytes, Place* piece,
   const size_t room = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   const std::lock_guard lock(mutex_);
   if (memory_ == nullptr) memory_ = pin(device, size_);
-  // What is in the cache of the host is best used again.
+  // Memory that is in the cache of the host is best used again.
   while (!pieces_.empty() && is_done(device, pieces_.front())) {
     pieces_.pop_front();
   }

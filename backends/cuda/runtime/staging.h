@@ -37,7 +37,7 @@ class Staging {
   char* data(Place piece) const { return memory_ + piece->begin; }
   // Work of the stream uses the piece. Ticket 0: none does.
   void used_by(Place piece, uint64_t stream, uint64_t ticket) noexcept;
-  // Until the copy is done, whatever comes after it in its stream.
+  // Waits until the copy is done, whatever comes after it in its stream.
   void wait_for(DeviceState& device, const Piece& p);
 
  private:
@@ -50,9 +50,9 @@ class Staging {
   std::list<Piece> pieces_;  // in use, oldest first
 };
 
-// And those to pageable memory: buffers of one size, each of which has one user
-// until the host has emptied it. As many are kept as threads copied at the same
-// time. Thread-safe.
+// Pinned memory for copies to pageable memory: buffers of one size, each of
+// which has one user until the host has emptied it. As many are kept as threads
+// copied at the same time. Thread-safe.
 class PinnedBuffers {
  public:
   explicit PinnedBuffers(size_t bytes) : size_(bytes) {}

@@ -122,7 +122,7 @@ class Streams final : public StreamInterface {
     return s == nullptr ? 0 : s->last();
   }
 
-  // What is forgotten is done.
+  // A stream that is forgotten is done.
   uint64_t completed_ticket(int device,
                             uint64_t stream) const noexcept override {
     StreamState* const s = find(device, stream);
@@ -137,7 +137,7 @@ class Streams final : public StreamInterface {
       if (api().priority_range(&low, &high) != driver::kSuccess) return;
       *least = std::max(low, 0);
       *most = std::min(high, 0);
-    } catch (const Error&) {  // whoever makes a stream hears of it
+    } catch (const Error&) {  // the caller of create_stream() hears of it
     }
   }
 
@@ -154,7 +154,7 @@ class Streams final : public StreamInterface {
     return s == nullptr ? 0 : s->priority();
   }
 
-  // Who asks launches kernels by other means, which need the context.
+  // The caller launches kernels by other means, which need the context.
   void* native_stream(int device, uint64_t stream) override {
     return stream_of(entered(device), stream).handle();
   }
@@ -196,7 +196,7 @@ class Streams final : public StreamInterface {
     DeviceState& d = entered(device);
     StreamState& s = stream_of(d, stream);
     const driver::Event e = d.events.take(timed);
-    // An event is a piece of work: whoever puts kernels into the stream by
+    // An event is a piece of work: code that puts kernels into the stream by
     // other means gets a ticket behind them.
     Result r = driver::kSuccess;
     s.enqueue("event", true, &r, [&](driver::Stream handle) {

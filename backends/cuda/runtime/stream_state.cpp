@@ -7,19 +7,18 @@
 
 // Note [Tickets]
 //
-// The pieces of work of a stream have numbers, one more for each. A
-// kernel writes its number to memory of the host when it begins; then all
-// before it is done. So the host knows how far a stream is by a load, except
-// for what comes last: whether that is done too, only the driver can say, and
-// it is asked when all kernels have begun. A stream that has nothing but copies
-// for a while would be known no better than by asking whether it is idle.
-// Copies that may lie there for long have an event behind them, of which a few
-// are kept.
+// The pieces of work of a stream have numbers, one more for each. A kernel
+// writes its number to memory of the host when it begins; then all before it is
+// done. So the host knows how far a stream is by a load, except for what comes
+// last: only the driver can say whether that is done too, and it is asked when
+// all kernels have begun. A stream that has nothing but copies for a while
+// would be known no better than by asking whether it is idle. Copies that may
+// lie there for long have an event behind them, of which a few are kept.
 //
-// Numbers of streams are a place and a generation: who asks for the tickets of
-// a stream that is gone hears that all is done, though another has its place.
-// That one goes on counting: a thread that is late with what it saw of the
-// stream before says nothing wrong of the new one.
+// Numbers of streams are a place and a generation: a caller that asks for the
+// tickets of a stream that is gone hears that all is done, though another has
+// its place. That one goes on counting: a thread that is late with what it saw
+// of the stream before says nothing wrong of the new one.
 
 namespace sy::cuda {
 
@@ -70,7 +69,7 @@ uint64_t StreamState::completed() noexcept {
   const uint64_t begun = started();
   if (begun != 0) note_done(begun - 1);
   const auto known = [&] { return known_.load(std::memory_order_acquire); };
-  // Behind a kernel that failed none ever begins, so that the driver is asked
+  // No kernel ever begins behind one that failed, so that the driver is asked
   // now and then all the same.
   constexpr unsigned kPatience = 64;
   if (begun < last_kernel_.load(std::memory_order_acquire) &&
@@ -134,7 +133,7 @@ void StreamState::mark(uint64_t ticket) noexcept {
       device_->events.put(e);
     }
   } catch (const std::exception&) {
-    // Without one the work is known to be done when the stream is idle.
+    // Work without an event is known to be done when the stream is idle.
   }
 }
 
@@ -244,7 +243,7 @@ void StreamTable::reap() noexcept {
   std::erase_if(closed_, [&](StreamState* s) {
     if (s->completed() < s->last()) return false;
     const bool alive = device_.errors.failure() == nullptr;
-    // While its launches can still be found.
+    // The launches of the stream can still be found now.
     if (alive && device_.errors.reported()) device_.errors.take();
     const std::lock_guard in(s->mutex_);
     s->forget_marks();

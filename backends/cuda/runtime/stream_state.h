@@ -22,7 +22,7 @@ namespace sy::cuda {
 
 class DeviceState;
 
-// What is remembered of a piece of work, for errors.
+// The record of a piece of work, for errors.
 struct LaunchRecord {
   static constexpr int kDims = 4;
 
@@ -169,7 +169,7 @@ class StreamTable {
 
  private:
   static constexpr uint64_t kChunk = 64, kChunks = 1024;
-  // What was destroyed and is done gives up its place. Under mutex_.
+  // Destroyed streams that are done give up their places. Under mutex_.
   void reap() noexcept;
   void add_chunk();
 

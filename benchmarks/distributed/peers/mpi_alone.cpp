@@ -30,7 +30,7 @@ double ns_of(std::vector<float>& data, size_t piece) {
   return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
 }
 
-// Of each call, the slower rank's time counts.
+// The slower rank's time of each call counts.
 double median_ns(std::vector<double> times) {
   const int count = static_cast<int>(times.size());
   MPI_Allreduce(MPI_IN_PLACE, times.data(), count, MPI_DOUBLE, MPI_MAX,
@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
     const size_t piece = std::strtoull(argv[i], nullptr, 10);
     pieces.push_back(piece == 0 ? bytes : piece);
   }
-  // In turns: a machine that slows down slows down all.
+  // The sizes take turns: a machine that slows down slows down all.
   std::vector<std::vector<double>> times(pieces.size());
   for (int i = 0; i < warmup + count; ++i) {
     for (size_t p = 0; p < pieces.size(); ++p) {

@@ -1,14 +1,14 @@
 #include <sy/library.h>
 #include <sy/sy.h>
 
-// A kernel for an operator that studio.yaml defines. Whoever loads this library
-// has loaded that file before.
+// A kernel for an operator that studio.yaml defines. A program loads that file
+// before it loads this library.
 
 namespace audio {
 namespace {
 
-// Row-major for any self, as `shape:` of the entry says: Meta and the lazy
-// device have the strides from there.
+// The result is row-major for any self, as `shape:` of the entry says: Meta and
+// the lazy device have the strides from there.
 sy::Tensor limit(const sy::Tensor& self, double most) {
   return (self / (sy::abs(self) / most + 1)).contiguous();
 }

@@ -14,7 +14,7 @@ namespace {
 // keeps it.
 thread_local int current = 0;
 
-// For the copies, which name their device.
+// Sets the device for the copies, which name theirs.
 class OnDevice {
  public:
   explicit OnDevice(int index) : before_(std::exchange(current, index)) {}
@@ -49,7 +49,7 @@ class Devices final : public sy::DeviceInterface {
     const OnDevice device(index);
     if (bytes != 0) std::memmove(dst, src, bytes);
   }
-  // With several devices, kernels run with that of their arguments set.
+  // Kernels run with the device of their arguments set, if there are several.
   void set_device(int index) noexcept override { current = index; }
   // Waits until what kernels and copies have begun is done.
   void synchronize(int index) override { check(index); }

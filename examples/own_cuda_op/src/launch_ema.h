@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-// What ema.cu has for other files. It includes nothing of Switchyard's, so nvcc
-// need not understand it.
+// The interface of ema.cu for other files. It includes nothing of Switchyard's,
+// so nvcc need not understand it.
 
 namespace own_cuda {
 

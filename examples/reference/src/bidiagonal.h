@@ -152,7 +152,7 @@ class Bidiagonal {
     return false;
   }
 
-  // 0 where a shift would cost accuracy.
+  // The shift; 0 where it would cost accuracy.
   T shift_of(const Block& b, T tol, T smallest) const {
     T largest = 0;
     for (int64_t k = 0; k <= b.last(); ++k) {
@@ -169,7 +169,7 @@ class Bidiagonal {
     return first > 0 && shift / first * (shift / first) < kEps ? 0 : shift;
   }
 
-  // Of [f g; 0 h].
+  // The smaller singular value of [f g; 0 h].
   static T smaller_value(T f, T g, T h) {
     f = std::abs(f);
     g = std::abs(g);

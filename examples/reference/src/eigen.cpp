@@ -23,7 +23,7 @@ struct Tridiagonal {
     Reflections<T> all;
     for (int64_t k = 0; k + 1 < a.rows; ++k) {
       all.push_back(column_reflection(a, k + 1, k));
-      // From both sides, as `a` is symmetric.
+      // The reflection acts from both sides, as `a` is symmetric.
       all.back().apply(a);
       a = a.transposed();
       all.back().apply(a);
@@ -172,7 +172,7 @@ void diagonalize(Tridiagonal<T>& t, MatrixOf<T>& z) {
         break;
       }
     }
-    // From the end of smaller size.
+    // The search begins at the end of smaller size.
     const bool down = std::abs(d(end)) < std::abs(d(begin));
     Part<T>(t, z, down ? end : begin, down ? begin : end).diagonalize();
     begin = end + 1;
@@ -213,7 +213,7 @@ std::tuple<Tensor, Tensor> _linalg_eigh(const Tensor& A, std::string_view UPLO,
                                A.scalar_type(), A.device());
   visit_floats(A.scalar_type(), [&]<class T>() {
     for_each_place(batch, [&](const Index& at) {
-      // Of the lower triangle from the last row on.
+      // Reads the lower triangle from the last row on.
       const MatrixOf<T> given = read_matrix<T>(A, at);
       MatrixOf<T> a(n, n);
       for (int64_t i = 0; i < n; ++i) {

@@ -31,8 +31,8 @@ void for_each_place(IntArrayRef sizes, const F& f) {
   }
 }
 
-// Where in its storage an element lies. An index with more dims than the tensor
-// is of what the tensor is broadcast to.
+// The place of an element in its storage. An index with more dims than the
+// tensor is of what the tensor is broadcast to.
 inline int64_t place(const Tensor& t, const Index& at) {
   int64_t p = 0;
   const size_t missing = at.size() - static_cast<size_t>(t.dim());

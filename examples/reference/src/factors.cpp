@@ -68,7 +68,7 @@ std::tuple<Tensor, Tensor, Tensor> linalg_lu_factor_ex(const Tensor& A, bool,
   return {LU, pivots, info};
 }
 
-// L L^T = A. Without a root the rest stays as it is.
+// L L^T = A. The rest stays as it is if there is no root.
 std::tuple<Tensor, Tensor> linalg_cholesky_ex(const Tensor& self, bool upper,
                                               bool check_errors) {
   const Index batch = batch_of(self);

@@ -15,7 +15,7 @@
 namespace reference {
 namespace {
 
-// Of the part of `a` from k on: its rows and columns i and j exchanged.
+// Exchanges the rows and columns i and j of the part of `a` from k on.
 void exchange(Matrix& a, int64_t k, int64_t i, int64_t j) {
   for (int64_t c = k; c < a.cols; ++c) std::swap(a(i, c), a(j, c));
   for (int64_t r = k; r < a.rows; ++r) std::swap(a(r, i), a(r, j));
@@ -32,7 +32,7 @@ std::pair<double, int64_t> greatest(const Matrix& a, int64_t row, int64_t k) {
   return most;
 }
 
-// What is left of `a`, after a column or two of it.
+// Eliminates `size` columns from k on, one or two, from the rest of `a`.
 void eliminate(Matrix& a, int64_t k, int64_t size) {
   const int64_t rest = k + size;
   if (size == 1) {
@@ -57,8 +57,8 @@ void eliminate(Matrix& a, int64_t k, int64_t size) {
   }
 }
 
-// Where the block begins that a pivot of two rows belongs to is known by
-// walking from the first.
+// A walk from the first block finds the beginning of the block that a pivot of
+// two rows belongs to.
 int factor(Matrix& a, std::vector<int64_t>& pivots) {
   const double alpha = (1 + std::sqrt(17.0)) / 8;
   int info = 0;

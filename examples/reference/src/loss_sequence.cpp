@@ -57,7 +57,8 @@ class Sequence {
     return s % 2 != 0 && s >= 3 && class_of(s) != class_of(s - 2);
   }
 
-  // Of all beginnings that end in state s at a step: [step][s].
+  // The log-probability of all beginnings that end in state s at a step:
+  // [step][s].
   std::vector<std::vector<double>> beginnings() const {
     auto alpha = table();
     for (int64_t t = 0; t < steps; ++t) {
@@ -74,7 +75,7 @@ class Sequence {
     }
     return alpha;
   }
-  // Of all endings that begin in state s at a step.
+  // The log-probability of all endings that begin in state s at a step.
   std::vector<std::vector<double>> endings() const {
     auto beta = table();
     for (int64_t t = steps; t-- > 0;) {
@@ -142,8 +143,8 @@ std::tuple<Tensor, Tensor> _ctc_loss(const Tensor& log_probs,
   return {losses, log_alpha};
 }
 
-// By log-probabilities that stay normalized: a class's probability less its
-// share of the paths.
+// The gradient by log-probabilities that stay normalized: a class's probability
+// less its share of the paths.
 Tensor _ctc_loss_backward(const Tensor& grad, const Tensor& log_probs,
                           const Tensor& targets, IntArrayRef input_lengths,
                           IntArrayRef target_lengths,

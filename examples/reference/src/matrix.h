@@ -47,7 +47,7 @@ inline Index with_last(Index sizes, std::initializer_list<int64_t> last) {
   return sizes;
 }
 
-// That at an index of the batch, which may be broadcast.
+// The matrix at an index of the batch, which may be broadcast.
 template <class T = double>
 MatrixOf<T> read_matrix(const Tensor& t, const Index& batch) {
   MatrixOf<T> a(t.size(-2), t.size(-1));

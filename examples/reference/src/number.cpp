@@ -8,8 +8,8 @@
 namespace reference {
 namespace {
 
-// Beside 0 the smallest number; else the bits of narrow floats count upwards
-// from 0.
+// The smallest number stands beside 0; else the bits of narrow floats count
+// upwards from 0.
 template <class T>
 T next_after(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {

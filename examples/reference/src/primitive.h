@@ -10,13 +10,13 @@
 #include "elements.h"
 #include "lang/primitives.h"
 
-// What the primitives of element programs mean, for one element.
+// The meaning of the primitives of element programs, for one element.
 
 namespace reference {
 
 using sy::lang::Prim;
 
-// What a register holds: a number, or a truth value.
+// The content of a register: a number, or a truth value.
 template <class T>
 struct Register {
   T v{};
@@ -58,7 +58,7 @@ T minimum(T a, T b) {
   return is_nan(a) || a < b ? a : b;
 }
 
-// What only floats have.
+// The primitives that only floats have.
 template <class T>
 bool floating(Prim p, T a, T b, T c, T* out) {
   switch (p) {
@@ -105,8 +105,8 @@ bool floating(Prim p, T a, T b, T c, T* out) {
   }
 }
 
-// Of numbers. Special functions, and what integers do otherwise than floats,
-// the library evaluates.
+// The primitives of numbers. The library evaluates special functions, and what
+// integers do otherwise than floats.
 template <class T>
 T number(Prim p, T a, T b, T c) {
   switch (p) {

@@ -21,7 +21,7 @@ int digits_of(ScalarType dtype) {
 }
 int64_t words_of(ScalarType dtype) { return dtype == sy::kDouble ? 2 : 1; }
 
-// In [0, 1), with as many digits as the dtype holds.
+// A number in [0, 1), with as many digits as the dtype holds.
 double unit(const Stream& stream, ScalarType dtype, int64_t i) {
   if (dtype == sy::kDouble) return stream.even(2 * i);
   const int digits = digits_of(dtype);
@@ -46,7 +46,7 @@ void check_floating(const char* op, const Tensor& self) {
            self.scalar_type());
 }
 
-// Up to which a dtype holds all whole numbers.
+// The number up to which a dtype holds all whole numbers.
 int64_t largest(ScalarType dtype) {
   if (sy::is_floating_type(dtype)) return int64_t{1} << digits_of(dtype);
   int64_t most = 0;

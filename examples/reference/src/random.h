@@ -35,7 +35,7 @@ class Stream {
   sy::GeneratorImpl::Range range_;
 };
 
-// Of 64 random bits a number below `n`; n = 0 stands for 2^64.
+// Makes of 64 random bits a number below `n`; n = 0 stands for 2^64.
 inline uint64_t below(uint64_t bits, uint64_t n) {
   if (n == 0) return bits;
   return static_cast<uint64_t>(static_cast<unsigned __int128>(bits) * n >> 64);

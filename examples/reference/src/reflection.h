@@ -18,7 +18,7 @@ struct Reflection {
 
   Reflection(int64_t from, std::vector<T> x)
       : first(from), v(std::move(x)), value(v[0]) {
-    // Norms in more digits, and quotients by the inverse: as LAPACK rounds.
+    // LAPACK rounds so: norms in more digits, and quotients by the inverse.
     long double squares = 0;
     for (size_t i = 1; i < v.size(); ++i) {
       squares += static_cast<long double>(v[i]) * v[i];
@@ -35,7 +35,7 @@ struct Reflection {
     v[0] = 1;
   }
 
-  // Of rows of `a`, in its columns from `column` on.
+  // Reflects rows of `a`, in its columns from `column` on.
   void apply(MatrixOf<T>& a, int64_t column = 0) const {
     for (int64_t j = column; j < a.cols; ++j) {
       T dot = 0;
@@ -50,7 +50,7 @@ struct Reflection {
   int64_t row(size_t i) const { return first + static_cast<int64_t>(i); }
 };
 
-// Of column j of `a` from row i on; of row i from column j on.
+// The reflection of column j of `a` from row i on.
 template <class T>
 Reflection<T> column_reflection(const MatrixOf<T>& a, int64_t i, int64_t j) {
   std::vector<T> x;

@@ -20,7 +20,7 @@ struct Rotation {
   }
   Rotation(T cosine, T sine, T length) : c(cosine), s(sine), r(length) {}
 
-  // Of columns i and j.
+  // Rotates columns i and j.
   void apply(MatrixOf<T>& a, int64_t i, int64_t j) const {
     for (int64_t k = 0; k < a.rows; ++k) {
       const T x = a(k, i), y = a(k, j);

@@ -57,8 +57,8 @@ std::tuple<Tensor, Tensor> sort_stable(const Tensor& self, std::optional<bool>,
   return {values, indices};
 }
 
-// Which of equal elements come is as std::nth_element or, of few among many,
-// std::partial_sort leaves them: so it is in ATen.
+// std::nth_element or, of few among many, std::partial_sort decides which of
+// equal elements come: so it is in ATen.
 std::tuple<Tensor, Tensor> topk(const Tensor& self, int64_t k, int64_t dim,
                                 bool largest, bool sorted) {
   const auto d = static_cast<size_t>(wrapped(dim, self.dim()));

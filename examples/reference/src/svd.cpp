@@ -37,7 +37,8 @@ void transpose(MatrixOf<T>& a) {
   a = a.transposed();
 }
 
-// From both sides, columns first where there are as many rows, else rows.
+// Reflects from both sides, columns first if there are at least as many rows,
+// else rows.
 template <class T>
 Decomposition<T> by_both_sides(MatrixOf<T> a) {
   const bool upper = a.rows >= a.cols;
@@ -68,7 +69,7 @@ Decomposition<T> by_both_sides(MatrixOf<T> a) {
 
 template <class T>
 Decomposition<T> decomposed(MatrixOf<T> a) {
-  // Of many rows, or columns, a triangle first.
+  // A matrix of many rows, or columns, becomes a triangle first.
   const int64_t m = a.rows, n = a.cols;
   const auto many = [](int64_t x, int64_t than) {
     return x >= static_cast<int64_t>(static_cast<double>(than) * 11 / 6);
@@ -125,7 +126,7 @@ std::tuple<Tensor, Tensor, Tensor> _linalg_svd(
   const Tensor Vh = make(compute_uv ? with_last(batch, {vs, n}) : Index{0});
   visit_floats(A.scalar_type(), [&]<class T>() {
     for_each_place(batch, [&](const Index& at) {
-      // Of the transpose, as LAPACK sees a matrix by rows.
+      // Decomposes the transpose, as LAPACK sees a matrix by rows.
       const Decomposition<T> d =
           decomposed(read_matrix<T>(A, at).transposed()).swapped();
       for (int64_t i = 0; i < each; ++i) {

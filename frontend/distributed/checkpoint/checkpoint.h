@@ -42,8 +42,8 @@ struct CheckpointShard {
   int64_t total = 0;  // rows of the whole tensor; only of what was loaded
 };
 
-// What a checkpoint holds, by name. Names of parts are not empty and have no
-// '/': else ValueError. Tensors are not copied. A value type.
+// The contents of a checkpoint, by name. Names of parts are not empty and have
+// no '/': else ValueError. Tensors are not copied. A value type.
 class SY_API CheckpointState {
  public:
   // ---- the same on all ranks; rank 0's are written
@@ -76,8 +76,8 @@ class SY_API CheckpointState {
   void add_shard(const std::string& name, const Tensor& rows, int64_t offset);
   // Throws ValueError, which lists the names, if there is none.
   const CheckpointShard& shard(std::string_view name) const;
-  // What belongs to the rank alone, such as its generator. It is there again
-  // only when as many ranks load as saved.
+  // Adds tensors that belong to the rank alone, such as its generator. They are
+  // there again only when as many ranks load as saved.
   void add_own(const std::string& part, const NamedTensors& tensors);
   NamedTensors own(std::string_view part) const;
   bool has_own(std::string_view part) const;
@@ -106,7 +106,7 @@ struct CheckpointOptions {
   // has not called it.
   std::shared_ptr<ProcessGroup> group = nullptr;
   // How many checkpoints stay in the folder; older ones go once the new one is
-  // there. 0: all. Of a checkpoint that is a symbolic link the link alone goes.
+  // there. 0: all. If a checkpoint is a symbolic link, the link alone goes.
   int64_t keep_last = 0;
 };
 
@@ -114,8 +114,8 @@ struct CheckpointOptions {
 // its path. All ranks of the group call it with the same folder. When it
 // returns, the checkpoint is on the disk and the current one; when it throws,
 // or a process or the machine dies at any moment, the one before still is,
-// unless only older ones were left to remove. What is left of an attempt, the
-// next one removes.
+// unless only older ones were left to remove. The next attempt removes what is
+// left of an earlier one.
 //
 // An error of one rank (a full disk) is an error on all, and then the group can
 // be used further. The rank throws its own: FileError, or ValueError for a
@@ -125,7 +125,7 @@ SY_API std::string save_checkpoint(const std::string& folder,
                                    const CheckpointState& state,
                                    const CheckpointOptions& options = {});
 
-// Which rows of a shard a rank wants: [begin, end).
+// The rows of a shard that a rank wants: [begin, end).
 struct CheckpointRows {
   std::string name;
   int64_t begin = 0;

@@ -126,7 +126,7 @@ void CheckpointFolder::remove_older(int64_t keep) const {
   const auto count = static_cast<int64_t>(there.size());
   there.resize(static_cast<size_t>(std::max<int64_t>(count - keep, 0)));
   for (const int64_t number : there) {
-    // Another name first: what is half removed is no checkpoint.
+    // Renames it first: a folder that is half removed is no checkpoint.
     const std::string gone = str("{}{}", kRemoving, number);
     folder_.rename(checkpoint_name(number), gone);
     folder_.remove(gone);

@@ -23,15 +23,15 @@ class CheckpointFolder {
  public:
   // Makes `folder`, if need be, and in it the hidden one, named after the id;
   // removes what earlier attempts have left. While it lives no other program
-  // can do the same. Nothing is removed outside `folder`: of a symbolic link
-  // the link alone goes.
+  // can do the same. Nothing is removed outside `folder`: if an entry is a
+  // symbolic link, the link alone goes.
   CheckpointFolder(const char* op, const std::string& folder,
                    const std::string& id);
   CheckpointFolder(const CheckpointFolder&) = delete;
   CheckpointFolder& operator=(const CheckpointFolder&) = delete;
   ~CheckpointFolder();
 
-  // Where the ranks write.
+  // The folder that the ranks write to.
   static std::string hidden_path(const std::string& folder,
                                  const std::string& id);
   // The number that it will have: one more than the latest.

@@ -51,7 +51,7 @@ void check_file(const std::string& folder, const Manifest& manifest,
       if (name == kIdKey) id = value;
     }
   } catch (const FileError&) {
-    // What is wrong is told below, or by whoever reads it.
+    // The checks below report the error, or the reader of the file does.
   }
   if (id != manifest.id) {
     view.fail(

@@ -6,8 +6,8 @@
 
 #include "frontend/io/format/string_pairs.h"
 
-// checkpoint.safetensors.index.json: what a checkpoint is made of. It is an
-// index as of sharded models, so that load_safetensors() reads the replicated
+// checkpoint.safetensors.index.json: the parts of a checkpoint. It is an index
+// as of sharded models, so that load_safetensors() reads the replicated
 // tensors; the rest is in its metadata:
 //
 //   "format"           "switchyard checkpoint 1"

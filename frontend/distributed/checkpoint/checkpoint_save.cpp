@@ -61,7 +61,7 @@ class FieldReader {
   std::string_view rest_;
 };
 
-// What a rank has of each shard, for rank 0.
+// Describes a rank's part of each shard, for rank 0.
 std::string describe(const CheckpointState& state) {
   std::string text;
   for (const auto& [name, shard] : state.shards()) {

@@ -43,7 +43,7 @@ void add_part(NamedTensors* all, const std::string& part,
   for (const auto& [name, t] : tensors) all->insert(prefix + name, t);
 }
 
-// "'a', 'b'" of keys, or of what they have before a '/'.
+// "'a', 'b'": the keys, or their parts before a '/'.
 template <class Dict>
 std::string list_of(const Dict& all) {
   std::string list, last;

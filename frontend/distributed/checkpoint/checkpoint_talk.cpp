@@ -12,7 +12,8 @@ namespace sy::distributed {
 
 namespace {
 
-// Of an error that goes to other ranks, and how many ranks' are told.
+// The most bytes of an error that goes to other ranks, and the most ranks whose
+// errors a message has.
 constexpr size_t kLongestError = 1000;
 constexpr int kMostErrors = 3;
 
@@ -40,7 +41,7 @@ Talk::Talk(const char* op, std::shared_ptr<ProcessGroup> group)
     : op_(op), group_(std::move(group)) {
   if (group_ == nullptr) {
     if (Context::current() == nullptr) init();
-    // Without a world any more, one process goes on alone.
+    // One process goes on alone if there is no world any more.
     if (is_initialized() || Context::current()->size() > 1) group_ = world();
   }
   if (group_ != nullptr && group_->size() == 1) group_ = nullptr;

@@ -9,7 +9,7 @@
 
 namespace sy::distributed {
 
-// What the ranks of a checkpoint tell each other. All ranks call the same
+// The messages between the ranks of a checkpoint. All ranks call the same
 // functions in the same order; a process without a group talks to nobody.
 class Talk {
  public:
@@ -29,7 +29,7 @@ class Talk {
   std::vector<std::string> to_root(const std::string& text) const;
 
  private:
-  // The longest of all ranks' numbers.
+  // The largest of all ranks' numbers.
   int64_t most(int64_t own) const;
 
   const char* op_;

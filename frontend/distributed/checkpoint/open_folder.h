@@ -5,9 +5,9 @@
 
 #include "c10/macros.h"
 
-// A folder that was opened once: what is done in it is done there, whatever its
-// path leads to meanwhile, and no symbolic link is followed. Functions throw
-// FileError "[op] path: ...". For one thread.
+// A folder that was opened once. Functions work in that folder, whatever its
+// path leads to meanwhile, and follow no symbolic link. They throw FileError
+// "[op] path: ...". For one thread.
 
 namespace sy::distributed {
 
@@ -21,7 +21,7 @@ class SY_API OpenFolder {
 
   const std::string& path() const noexcept { return path_; }
   std::string path_of(const std::string& name) const;
-  // Those of all entries, without "." and "..".
+  // The names of all entries, without "." and "..".
   std::vector<std::string> names() const;
   // False if another program has locked it. File systems without locks say
   // true.
@@ -29,8 +29,8 @@ class SY_API OpenFolder {
 
   void make_folder(const std::string& name) const;
   void rename(const std::string& from, const std::string& to) const;
-  // Removes what has that name, if anything: of a folder all that is in it,
-  // of a link the link.
+  // Removes the entry of that name, if there is one: a folder with all that is
+  // in it, or a link without its target.
   void remove(const std::string& name) const;
   // Returns once the names in it, or in a folder of it, are on the disk. Some
   // file systems cannot do this and need not.

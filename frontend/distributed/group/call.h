@@ -17,7 +17,7 @@ struct TensorShape {
   int64_t sizes[kKept];  // of the first dims
 };
 
-// What a rank calls: that on which all ranks of a group must agree.
+// The call of a rank. All ranks of a group must agree on it.
 struct Call {
   Collective what = Collective::kBarrier;
   const char* name = "barrier";  // of the operator, for people

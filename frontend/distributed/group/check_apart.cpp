@@ -45,7 +45,7 @@ void check_apart(const Call& call, int rank, const Buffers& buffers) {
   for (size_t i = 1; i < written.size(); ++i) {
     apart &= written[i - 1].end <= written[i].begin;
   }
-  // What goes from this rank to itself may be where it belongs.
+  // The part that this rank sends to itself may already be in place.
   const Part* const own_in = buffers.in_for(rank);
   const Part* const own_out = buffers.out_for(rank);
   const bool in_place = own_in != nullptr && own_out != nullptr &&

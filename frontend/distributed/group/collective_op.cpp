@@ -55,8 +55,8 @@ void agree(const std::shared_ptr<Member>& member, const char* name,
   call.label = std::move(about);
   call.refused = refused;
   Progress& progress = member->progress();
-  // What follows has no time-out: a rank that came too late for the others must
-  // not go there alone. So all hear that all have heard.
+  // The step after agree() has no time-out: a rank that came too late for the
+  // others must not go there alone. So all hear that all have heard.
   for (const bool again : {false, true}) {
     auto op = std::make_shared<CollectiveOp>(member, call, Buffers());
     progress.add(op, !refused.empty());

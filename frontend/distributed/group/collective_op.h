@@ -18,12 +18,13 @@ struct Part {
   }
 };
 
-// What a collective reads and writes.
+// The memory that a collective reads and writes.
 struct Buffers {
-  // Of all_reduce, broadcast and reduce: tensors, in place.
+  // The tensors of all_reduce, broadcast and reduce, in place.
   std::vector<Part> segments;
-  // Of others: what goes to each rank, and where what comes from each goes. A
-  // list of one is the same for all ranks; an empty one is nothing.
+  // The parts of other collectives: `in` has those that go to each rank, `out`
+  // the places for those that come from each. A list of one is the same for all
+  // ranks; an empty one is nothing.
   std::vector<Part> in, out;
 
   const Part* in_for(int rank) const noexcept { return at(in, rank); }
@@ -67,7 +68,7 @@ class CollectiveOp final : public Operation {
   Exchange::Part part_for(int rank) const;
   void fill(int rank, char* to) const;
   bool is_small() const;
-  // Whether what the others send is what this rank's buffers take.
+  // Whether the others send as many bytes as this rank's buffers take.
   bool sizes_agree() const;
   void finish_alone();
   void finish_small();
@@ -87,8 +88,8 @@ class CollectiveOp final : public Operation {
 void agree(const std::shared_ptr<Member>& member, const char* name,
            std::string about, const std::string& refused);
 
-// The texts of what all ranks call, from the store: for an error that is the
-// same on all of them.
+// An error that is the same on all ranks, with the texts of all their calls
+// from the store.
 std::exception_ptr disagreement(const Operation& op);
 
 // ---- data phases; `buffers` outlives them
@@ -98,10 +99,11 @@ std::unique_ptr<DataPhase> engine_pieces(const Operation& op,
                                          const Buffers& buffers);
 // all_reduce, reduce and reduce_scatter of small groups, from rank to rank.
 std::unique_ptr<DataPhase> halves(const Operation& op, const Buffers& buffers);
-// Any of memory of the engine's device, whole.
+// Any collective of memory of the engine's device, whole.
 std::unique_ptr<DataPhase> device_transfers(const Operation& op,
                                             const Buffers& buffers);
-// The same of large groups by our own additions, in the order of ranks.
+// all_reduce, reduce and reduce_scatter of large groups by our own additions,
+// in the order of ranks.
 std::unique_ptr<DataPhase> ordered_reduction(const Operation& op,
                                              const Buffers& buffers);
 // Parts between all pairs: all_to_all, gather, scatter, all_gather.

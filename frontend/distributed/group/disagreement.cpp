@@ -52,7 +52,8 @@ std::exception_ptr disagreement(const Operation& op) {
   if (op.call().tag >= 0) prefix += "beside/";
   prefix += std::to_string(op.sequence());
   prefix += "/";
-  // What is called, and by whom, in the order of the first rank.
+  // The texts of the calls, each with its ranks, in the order of the first
+  // rank.
   std::vector<std::pair<std::string, std::vector<int>>> texts;
   try {
     store.set(prefix + std::to_string(member.rank()), op.call().full_text());

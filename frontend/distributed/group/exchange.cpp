@@ -19,8 +19,8 @@ struct Header {
 
 constexpr int kTag = 60002;  // of no send() of a program
 
-// For the measurement of what the fingerprint costs, and nothing else: data
-// goes without a header, and nothing is compared.
+// Whether data goes without a header, and nothing is compared: only to measure
+// the cost of the fingerprint.
 bool bare() noexcept {
   static const bool is =
       environment("SWITCHYARD_DISTRIBUTED_UNCHECKED") != nullptr;

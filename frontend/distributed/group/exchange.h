@@ -10,18 +10,19 @@
 
 namespace sy::distributed {
 
-// What every rank of a group tells every other before a call: its fingerprint,
-// and the data itself if there is little. Groups of up to kDirect ranks send it
-// to each other; in larger ones an all_reduce tells whether all are alike.
+// The exchange before a call: every rank of a group tells every other its
+// fingerprint, and the data itself if there is little. Groups of up to kDirect
+// ranks send it to each other; in larger ones an all_reduce tells whether all
+// are alike.
 class Exchange {
  public:
   static constexpr int kDirect = 8;
   static constexpr size_t kSmall = 8192;  // bytes of data for one rank
 
-  // What goes along to one rank.
+  // The data that goes along to one rank.
   struct Part {
     int64_t announced = 0;  // bytes that it will get in all
-    size_t bytes = 0;       // that go along
+    size_t bytes = 0;       // sent along
   };
 
   Exchange() = default;
@@ -33,10 +34,10 @@ class Exchange {
              const std::function<void(int rank, char* to)>& fill);
   // Whether all ranks have been heard.
   bool test();
-  // Whether all ranks make the same call, and what was announced and came from
-  // each is as this rank expects it.
+  // Whether the fingerprints of all ranks are equal: they make the same call.
   bool agreed() const noexcept { return agreed_; }
-  // What came along from a rank: valid until the next exchange of the group.
+  // The data that came along from a rank: valid until the next exchange of the
+  // group.
   const char* from(int rank) const;
   int64_t announced_by(int rank) const;
   void abandon() noexcept;

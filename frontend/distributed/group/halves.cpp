@@ -18,8 +18,9 @@ namespace sy::distributed {
 
 namespace {
 
-// Of one message: those that MPI sends at once, without asking the receiver.
-// Measured best with Open MPI 4.1, whose limit the engine raises to this.
+// The bytes of one message: as many as MPI sends at once, without asking the
+// receiver. Measured best with Open MPI 4.1, whose limit the engine raises to
+// this.
 constexpr int64_t kMessage = int64_t{64} << 10;
 constexpr size_t kInFlight = 4;
 constexpr int kThere = 30003, kBack = 30004;  // tags of no send() of a program
@@ -70,7 +71,7 @@ class Halves final : public DataPhase {
     int64_t each = 0;  // elements that a rank adds, but the last ones
     bool back = false;
     std::vector<Request> requests;
-    std::unique_ptr<char[]> staging;  // what the others send, by rank
+    std::unique_ptr<char[]> staging;  // the others' elements, by rank
   };
 
   bool scatters() const { return call_.what == Collective::kReduceScatter; }
@@ -187,8 +188,8 @@ class Halves final : public DataPhase {
     if (call_.op == ReduceOp::AVG) divide(out, mine.count, mine.dtype, size_);
   }
 
-  // Where this rank's sum goes. A tensor that is reduced to another rank stays
-  // as it is.
+  // The place for this rank's sum. A tensor that is reduced to another rank
+  // stays as it is.
   char* sum_of(const Piece& p) const {
     if (scatters()) return p.part.data;
     return gets_sum(rank_) ? share(p, rank_).data : staged(p, rank_);

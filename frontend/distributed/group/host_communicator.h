@@ -11,14 +11,15 @@ namespace sy::distributed {
 
 // Moves memory of the host beside an engine that moves a device's: the check of
 // every call, and tensors that the engine does not move. It does what an engine
-// must, barrier, broadcast, and the least of int64; what is above makes the
-// rest of it.
+// must, barrier, broadcast, and the least of int64; the layer above makes the
+// rest of these.
 class HostCommunicator final : public Communicator {
  public:
-  // Of some ranks of the world, in that order, with a number of their own.
+  // The communicator of some ranks of the world, in that order, with a number
+  // of their own.
   HostCommunicator(std::shared_ptr<HostMesh> mesh, std::vector<int> ranks,
                    uint64_t number);
-  // Of all ranks.
+  // The communicator of all ranks.
   explicit HostCommunicator(std::shared_ptr<HostMesh> mesh);
 
   int rank() const noexcept override { return rank_; }

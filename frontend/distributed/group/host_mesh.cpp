@@ -22,11 +22,11 @@ namespace {
 constexpr uint64_t kMagic = 0x31686573656d7973;  // "symesh1" and a version
 // How long a rank that said where it listens may refuse.
 constexpr Milliseconds kPatience{3000}, kBetweenTries{50}, kOneTry{2000};
-// For a connection to say who it is.
+// The time for a connection to say who it is.
 constexpr Milliseconds kSilence{10'000};
-// So many more than there are ranks may say nothing.
+// The most connections, beyond the number of ranks, that may say nothing.
 constexpr size_t kMostSilent = 64;
-// What one call of progress() reads of one rank.
+// The bytes after which one call of progress() stops reading from one rank.
 constexpr size_t kMostAtOnce = size_t{4} << 20;
 // The first memory for a message that nobody has asked for.
 constexpr size_t kFirstPiece = size_t{1} << 20;
@@ -189,7 +189,7 @@ void HostMesh::welcome() {
     std::erase_if(strangers_, [this](Stranger& s) { return hear(s); });
   };
   while (Socket s = accept_from(listener_, &exhausted)) {
-    // Those who say nothing must not keep ranks out.
+    // Connections that say nothing must not keep ranks out.
     if (strangers_.size() == peers_.size() + kMostSilent) hear_all();
     if (strangers_.size() == peers_.size() + kMostSilent) {
       strangers_.erase(strangers_.begin());
@@ -288,8 +288,8 @@ void HostMesh::begin_incoming(Peer& p) {
   p.into.data = nullptr;  // kept
 }
 
-// Where the data goes of which `done` bytes have come. What is kept takes
-// memory as it comes, whatever size the header says.
+// The memory for the rest of a message of which `done` bytes have come. A
+// message that is kept takes memory as it comes, whatever size the header says.
 std::span<char> HostMesh::place_for(Peer& p, size_t done) {
   const size_t all = p.header.bytes;
   if (p.into.data != nullptr) return {p.into.data + done, all - done};

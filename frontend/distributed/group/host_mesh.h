@@ -17,11 +17,11 @@ namespace sy::distributed {
 // Messages between the ranks of a world over TCP, for engines that move no
 // memory of the host. A connection is made by the first message between two
 // ranks. A rank whose connection breaks gets nothing any more, and nothing
-// comes from it: who waits learns from the store that it is gone. For one
+// comes from it: the store tells those that wait that it is gone. For one
 // thread at a time.
 class HostMesh {
  public:
-  // One message; whoever began it sees here that it is over.
+  // One message; the caller that began it sees here that it is over.
   struct Message {
     bool done = false;
     size_t bytes = 0;   // that came
@@ -76,7 +76,7 @@ class HostMesh {
     SteadyClock::time_point first_try{}, next_try{};
     std::deque<Outgoing> out;
     std::map<Line, std::deque<Incoming>> wanted;
-    // What came before it was asked for.
+    // The messages that came before they were asked for.
     std::map<Line, std::deque<std::vector<char>>> early;
     // The message that is coming.
     Header header{};

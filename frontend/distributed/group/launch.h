@@ -6,7 +6,7 @@
 #include "frontend/distributed/store/store.h"
 #include "frontend/distributed/store/tcp_store.h"
 
-// What launchers tell a process by its environment.
+// The values that launchers give a process in its environment.
 
 namespace sy::distributed {
 
@@ -28,12 +28,13 @@ std::shared_ptr<Store> connect_store(const std::string& where,
 std::shared_ptr<Store> master_store(int rank, Milliseconds timeout,
                                     std::unique_ptr<TcpStoreServer>* server);
 
-// By which name the other ranks reach this machine: 127.0.0.1 if all of them
-// are on it, else the address from which it reaches the store that the
+// The name by which the other ranks reach this machine: 127.0.0.1 if all of
+// them are on it, else the address from which it reaches the store that the
 // environment names, if there is one.
 std::string own_address(int world_size);
 
-// Of the ranks of this machine; 0 and 1 if no launcher says so.
+// This rank and the number of ranks on this machine; 0 and 1 if no launcher
+// says so.
 int local_rank() noexcept;
 int local_size() noexcept;
 

@@ -18,8 +18,8 @@ using std::chrono::milliseconds;
 // what that rank sent may still be on the way. A rank whose program ended in
 // order may have sent its part of this call.
 constexpr milliseconds kGraceUnclean{50}, kGraceClean{400};
-// From when on, and how often, a call that stands still looks whether another
-// rank has given up.
+// The time after which, and the interval at which, a call that stands still
+// looks whether another rank has given up.
 constexpr milliseconds kLookAtOthers{100};
 constexpr milliseconds kAnswer{300}, kAllAnswers{2000};
 
@@ -155,7 +155,7 @@ void Member::check_stalled(Operation& op, Clock::time_point now,
   if (gone >= 0 ||
       (stalled > kLookAtOthers && now - last_look_ > kLookAtOthers)) {
     last_look_ = now;
-    // What another rank found out first is what happened.
+    // The reason that another rank found first is the true one.
     const auto why = store().find(gave_up_key(name_));
     SY_CHECK(!why, Error, "[{}] group {} has failed: {}; this rank waits in {}",
              op.call().name, name_, *why, op.describe());

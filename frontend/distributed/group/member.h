@@ -47,10 +47,12 @@ class Member {
   void connect(Communicator& base, int tag);
   // Gives the communicators back; not `clean`: the engine may still use them.
   void disconnect(bool clean) noexcept;
-  // Of memory of the host; two, so that large data delays no check.
+  // The communicators for memory of the host; two, so that large data delays no
+  // check.
   Communicator& control() const noexcept { return *control_; }
   Communicator& data() const noexcept { return *data_; }
-  // Of memory of the engine's device; nullptr if that is the host.
+  // The communicator for memory of the engine's device; nullptr if that is the
+  // host.
   Communicator* device_data() const noexcept { return device_data_.get(); }
   uint64_t group_hash() const noexcept { return group_hash_; }
 
@@ -70,7 +72,8 @@ class Member {
   // The same after destroy_process_group().
   void close() noexcept;
 
-  // What this rank is doing in the group; any thread, without the lock.
+  // Says what this rank is doing in the group; any thread may call it, without
+  // the lock.
   std::string status() const;
   // Says that no rank of the group should wait any longer, and why.
   void give_up(const std::string& why) noexcept;

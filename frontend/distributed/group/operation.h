@@ -21,7 +21,7 @@ class Member;
 using Clock = std::chrono::steady_clock;
 
 // A call of a group, as a machine that goes on a little whenever it is stepped.
-// Whoever steps holds the lock of the Progress.
+// The caller of step() holds the lock of the Progress.
 class Operation {
  public:
   Operation(std::shared_ptr<Member> member, Call call);
@@ -33,11 +33,12 @@ class Operation {
   // happened.
   bool step() noexcept;
   // Ends it, well or with an error, unless it has ended. After an error the
-  // engine may still write to memory: what keeps that is never freed.
+  // engine may still write to memory, so the objects that keep it are never
+  // freed.
   void end(std::exception_ptr error) noexcept;
 
   bool ended() const noexcept { return ended_.load(std::memory_order_acquire); }
-  // Of an operation that has ended.
+  // The error of an operation that has ended.
   std::exception_ptr error() const noexcept { return error_; }
   // Copies results from the host to where they belong, once; throws the error.
   void finish();
@@ -48,10 +49,11 @@ class Operation {
   // "all_reduce(float32[4], sum), call 17 of group world".
   std::string describe() const;
 
-  // What finish() does first, and what is kept until the end.
+  // The function that finish() calls first, and the tensors that are kept until
+  // the end.
   std::function<void()> then;
   std::vector<Tensor> keep;
-  // What a device has to do before its memory moves.
+  // The work that a device has to do before its memory moves.
   std::vector<Event> before;
 
  protected:
@@ -86,7 +88,7 @@ class Request {
       : communicator_(&c), request_(c.begin(t)) {}
   Request(Request&& o) noexcept;
   Request& operator=(Request&& o) noexcept;
-  // Forgets what is not done.
+  // Forgets a transfer that is not done.
   ~Request();
   bool done() const noexcept { return request_ == nullptr; }
   // Whether it is done now.

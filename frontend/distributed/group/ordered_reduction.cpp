@@ -92,7 +92,7 @@ class OrderedReduction final : public DataPhase {
     return true;
   }
 
-  // Where what rank `r` adds begins, and how many elements that is.
+  // The first of the elements that rank `r` adds, and their number.
   std::pair<char*, int64_t> piece_for(int r) const {
     if (scatters()) {
       return {buffers_.in_for(r)->data + at_ * item(), count_};

@@ -183,7 +183,7 @@ void Prepared::give_to(Operation& op) {
   const Call& call = op.call();
   if (call.device != kCPU) record(op);
   op.keep = std::move(keep_);
-  // What an engine adds, it does not divide.
+  // Engines add, but do not divide.
   const bool divides =
       call.device != kCPU && call.op == ReduceOp::AVG &&
       (call.what != Collective::kReduce || call.root == member_.rank());

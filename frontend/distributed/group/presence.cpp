@@ -26,7 +26,7 @@ constexpr double kMostSeconds = 1e9;  // 30 years
 constexpr Milliseconds kLinger{1500};
 constexpr const char* kEnded = "ended";
 
-// Of a rank that is there for the n-th time.
+// The key of a rank that is there for the n-th time.
 std::string here(const Context::State& s, int rank) {
   std::string key = "here/";
   if (s.times_begun > 1) key += std::to_string(s.times_begun) + "/";
@@ -37,8 +37,8 @@ std::string here(const Context::State& s, int rank) {
 void meet(Context::State& s) {
   s.store->set(here(s, s.rank), std::to_string(s.size));
   const auto until = Clock::now() + s.timeout;
-  // Who waited in vain may be gone before the last one comes. Who ended in
-  // order did so in a world before this one.
+  // A rank that waited in vain may be gone before the last one comes. A rank
+  // that ended in order did so in a world before this one.
   for (const Departure& d : s.store->departed()) {
     const bool came = s.times_begun > 1 || s.store->find(here(s, d.rank));
     SY_CHECK(d.clean && came, Error, "[init] rank {} is gone{} ({})", d.rank,
@@ -122,8 +122,8 @@ std::string broken_key(const Context::State& s) {
   return key += std::to_string(s.times_begun);
 }
 
-// What the ranks need before such an engine connects them: it meets through
-// the store, and the host's memory goes another way.
+// Makes what the ranks need before an engine of a device connects them: it
+// meets through the store, and the host's memory goes another way.
 void prepare_device_engine(Context::State& s) {
   const bool threads = dynamic_cast<HashStore*>(s.store.get()) != nullptr;
   std::string prefix = "init";
@@ -157,7 +157,7 @@ bool all_leave(Context::State& s) {
   t.what = Collective::kBarrier;
   Request r(s.host_base(), t);
   constexpr Milliseconds kLook{1000};
-  // Ranks that left come here; what stops them there, nobody is told.
+  // Ranks that left come here; nobody is told what stops them there.
   constexpr int kMostWaits = 5;
   auto look = Clock::now() + kLook;
   int silent = 0, all_left = 0, departures = 0;

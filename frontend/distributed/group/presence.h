@@ -16,12 +16,12 @@ void choose_engine(Context::State& s);
 // Finds the other ranks, by the store, or if there is none yet, by the engine;
 // connects the engine. Throws Error if they do not come.
 void enter(const std::shared_ptr<Context::State>& state);
-// So that traces of ranks on several machines have one clock: the store's.
+// Gives traces of ranks on several machines one clock: the store's.
 void say_clock(Context::State& s);
 // Says that this rank ends; `clean`: waits until the others do as well. Returns
 // whether all ends in order.
 bool leave(Context::State& s, bool clean) noexcept;
-// The last that a rank does. Rank 0 serves its store for a moment more: others
+// The last step of a rank. Rank 0 serves its store for a moment more: others
 // still ask what has happened.
 void linger(Context::State& s, bool clean) noexcept;
 

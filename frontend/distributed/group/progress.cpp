@@ -47,7 +47,8 @@ Progress::Progress() = default;
 Progress::~Progress() { stop(); }
 
 void Progress::add(const std::shared_ptr<Operation>& op, bool wake) {
-  // Before the lock, which a thread of the parent may hold for ever.
+  // This check comes before the lock, which a thread of the parent may hold for
+  // ever.
   check_not_forked();
   const std::lock_guard guard(lock_);
   op->member().push(op);
@@ -67,7 +68,7 @@ bool Progress::poll(bool* left) noexcept {
   *left = false;
   for (size_t i = 0; i < members_.size(); ++i) {
     bool more = false;
-    // Kept, for a call that ends may drop the group.
+    // Keeps the member, for a call that ends may drop the group.
     const std::shared_ptr<Member> m = members_[i];
     moved |= m->step(&more);
     *left |= more;

@@ -35,9 +35,9 @@ class Progress {
   void add_member(const std::shared_ptr<Member>& member);
   void remove_member(const Member& member) noexcept;
   std::mutex& lock() noexcept { return lock_; }
-  // Ends the thread. What has not ended stays as it is.
+  // Ends the thread. Calls that have not ended stay as they are.
   void stop() noexcept;
-  // In a child of fork: the thread is not there.
+  // Forgets the thread in a child of fork: it is not there.
   void forget_thread() noexcept;
 
  private:

@@ -1,5 +1,5 @@
-// gcc makes vector instructions of every loop below. Before the headers: what
-// it inlines must have the same options.
+// gcc makes vector instructions of every loop below. The pragma comes before
+// the headers: functions that gcc inlines must have the same options.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3", "no-trapping-math")
 #endif

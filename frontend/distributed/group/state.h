@@ -23,8 +23,8 @@ class Unforkable {
   Unforkable& operator=(const Unforkable&) = delete;
 };
 
-// What a Context has. Groups are guarded by `groups_lock`, the rest does not
-// change until destroy().
+// The parts of a Context. Groups are guarded by `groups_lock`, the rest does
+// not change until destroy().
 class Context::State {
  public:
   Context* owner = nullptr;
@@ -38,8 +38,8 @@ class Context::State {
   // How often this rank has called init with this store. Ranks do it alike, so
   // that what they leave there is told from what was before.
   int64_t times_begun = 1;
-  // Of engines that move the memory of a device: how its ranks meet, and what
-  // moves the host's.
+  // The parts for an engine that moves the memory of a device: its ranks meet
+  // by `meeting_store` and `meeting`, and `host` moves the host's memory.
   std::shared_ptr<Store> meeting_store;
   std::unique_ptr<Meeting> meeting;
   std::unique_ptr<HostCommunicator> host;
@@ -50,18 +50,18 @@ class Context::State {
   std::shared_ptr<ProcessGroup> world;
   int groups_made = 0;
   std::atomic<bool> destroyed{false};
-  std::string last_words;  // of a destroyed one: what its groups did
+  std::string last_words;  // what the groups of a destroyed one did
   // Whether an engine may still use memory, so that it cannot end in order.
   std::atomic<bool> broken{false};
   const Unforkable unforkable;
 
-  // Of all ranks, for memory of the host.
+  // The communicator of all ranks, for memory of the host.
   Communicator& host_base() const noexcept {
     return host != nullptr ? *host : *base;
   }
   // "rank 1 of 4", for a store's `ask`.
   std::string status() const;
-  // When it ends, while its groups are there.
+  // Called when it ends, while its groups are there.
   void note_last_words() noexcept;
 
  private:

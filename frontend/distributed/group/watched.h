@@ -9,7 +9,7 @@
 
 namespace sy::distributed {
 
-// Who is waited for, and how long.
+// The ranks that are waited for, and the time-out.
 struct Watch {
   const char* op;          // of the message
   std::string group;       // its name

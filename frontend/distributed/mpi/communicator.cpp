@@ -15,7 +15,7 @@ namespace {
 struct Request {
   MPI_Request request = MPI_REQUEST_NULL;
   const char* what = "";
-  // Of a recv: what it counts.
+  // Whether it is a recv, and the dtype of the elements that it counts.
   bool receives = false;
   ScalarType dtype = ScalarType::Byte;
   // Counts and displacements of all_to_all, which MPI reads until the end.

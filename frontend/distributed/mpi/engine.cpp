@@ -35,8 +35,8 @@ bool number_of(const char* variable, int* number) {
   return error == std::errc() && stop == end && *number >= 0;
 }
 
-// What launchers of MPI tell a process: mpirun of Open MPI, of MPICH and Intel,
-// srun with PMIx.
+// The variables that launchers of MPI set: mpirun of Open MPI, of MPICH and
+// Intel, srun with PMIx.
 constexpr struct {
   const char *rank, *size;
 } kVariables[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
@@ -94,7 +94,7 @@ class MpiEngine final : public Engine {
   Communicator* connect(int rank, int size) override {
     initialize();
     MPI_Comm comm = MPI_COMM_NULL;
-    // Of our own: the program may use MPI, too.
+    // A communicator of our own: the program may use MPI, too.
     check(MPI_Comm_dup(MPI_COMM_WORLD, &comm), "connect");
     check(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "connect");
     auto made = std::make_unique<MpiCommunicator>(comm);
@@ -142,7 +142,7 @@ class MpiEngine final : public Engine {
                      "the beginning of MPI to this library");
   }
 
-  bool ours_ = false;  // who begins MPI ends it
+  bool ours_ = false;  // whether this engine began MPI, and so ends it
 };
 
 }  // namespace

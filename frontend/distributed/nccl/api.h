@@ -3,9 +3,9 @@
 #include <climits>
 #include <cstddef>
 
-// What is used of NCCL and of the CUDA runtime: our own declarations of their
-// stable C interfaces, so that neither is needed to build. Both are opened when
-// the engine connects.
+// The parts of NCCL and of the CUDA runtime that are used: our own declarations
+// of their stable C interfaces, so that neither is needed to build. Both are
+// opened when the engine connects.
 
 namespace sy::distributed::nccl {
 
@@ -16,7 +16,7 @@ using Comm = struct ncclComm*;
 using Stream = struct CUstream_st*;
 using Event = struct CUevent_st*;
 
-// Of NCCL 2.14, which later ones take too.
+// The config of NCCL 2.14, which later versions take too.
 struct Config {
   size_t size = sizeof(Config);
   unsigned magic = 0xcafebeef;

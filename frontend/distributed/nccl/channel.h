@@ -16,7 +16,8 @@ struct Operation {
   size_t bytes = 0;  // of a recv
   // Enqueues it; returns NCCL's code.
   std::function<int(Comm, Stream)> launch;
-  // What the stream does after it, or nothing; returns CUDA's code.
+  // Enqueues the stream's work after it; empty if there is none. Returns CUDA's
+  // code.
   std::function<int(Stream)> after;
   enum State { kQueued, kLaunched, kRecorded } state = kQueued;
   Event event = nullptr;

@@ -14,7 +14,7 @@ namespace sy::distributed::nccl {
 
 class NcclCommunicator;
 
-// What all communicators of an engine share.
+// The state that all communicators of an engine share.
 struct Shared {
   const Api* api = nullptr;
   Rendezvous rendezvous;
@@ -50,7 +50,7 @@ class NcclCommunicator final : public Communicator {
 
  private:
   using Message = std::tuple<int, int, int>;  // from, to, tag
-  // Of messages to oneself.
+  // The messages of a rank to itself.
   struct Mail {
     std::deque<std::pair<const void*, std::shared_ptr<Operation>>> sends;
     std::deque<std::pair<void*, std::shared_ptr<Operation>>> recvs;

@@ -15,7 +15,7 @@ class NcclEngine final : public Engine {
   const char* name() const noexcept override { return "nccl"; }
   const char* version() const noexcept override;
   int device_type() const noexcept override;
-  // By OMPI_COMM_WORLD_RANK and _SIZE, else by RANK and WORLD_SIZE, as torchrun
+  // Reads OMPI_COMM_WORLD_RANK and _SIZE, else RANK and WORLD_SIZE, as torchrun
   // sets them.
   bool launched(int* rank, int* size) noexcept override;
   // Throws Error without set_rendezvous(), NCCL or a device. Does not wait:

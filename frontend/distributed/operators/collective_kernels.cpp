@@ -12,8 +12,8 @@
 #include "frontend/distributed/operators/collectives_pending.h"
 #include "frontend/distributed/operators/named.h"
 
-// The kernels of collectives.yaml, for all devices. What is wrong with the
-// arguments of one rank is left to the group's methods, which tell all ranks.
+// The kernels of collectives.yaml, for all devices. They leave wrong arguments
+// of one rank to the group's methods, which tell all ranks.
 
 namespace sy::composite {
 
@@ -27,19 +27,21 @@ using distributed::Work;
 
 namespace {
 
-// Of ranks and tags; what no int holds is no rank either.
+// Narrows a rank or a tag; a number that no int holds is no rank either.
 int narrowed(int64_t n) {
   return static_cast<int>(std::clamp<int64_t>(n, INT_MIN, INT_MAX));
 }
 
-// What a call reads after it has returned: the program may write to `t`.
+// A copy for a call that reads it after it has returned: the program may write
+// to `t`.
 Tensor copy_of(const Tensor& t) { return t.clone(MemoryFormat::Contiguous); }
 
 Tensor empty_of(IntArrayRef sizes, const Tensor& like) {
   return sy::empty(sizes, like.options());
 }
 
-// The sizes of `t` with another number of rows. What has no dims has one row.
+// The sizes of `t` with another number of rows. A tensor without dims has one
+// row.
 std::vector<int64_t> with_rows(const Tensor& t, int64_t rows) {
   std::vector<int64_t> sizes(t.sizes().begin(), t.sizes().end());
   if (sizes.empty()) sizes.push_back(1);

@@ -20,7 +20,7 @@ std::string new_secret();
 // Error if there is none.
 std::string proof_of(std::string_view secret, std::string_view who,
                      std::string_view challenge);
-// For proofs and secrets: takes as long wherever they differ.
+// Compares proofs or secrets; takes as long wherever they differ.
 inline bool is_same_proof(std::string_view a, std::string_view b) noexcept {
   if (a.size() != b.size()) return false;
   volatile unsigned char differs = 0;

@@ -16,7 +16,8 @@ void Store::wait(const std::vector<std::string>& keys, Milliseconds timeout) {
     for (; there < keys.size(); ++there) get(keys[there], left_until(deadline));
     return;
   } catch (const Error&) {
-    // Of a store that is gone, not of a key.
+    // An error before the deadline is that of a store that is gone, not of a
+    // key.
     if (left_until(deadline) > Milliseconds(0)) throw;
   }
   std::string missing;

@@ -38,13 +38,13 @@ class SY_API Store {
   // after `timeout`.
   virtual std::string get(std::string_view key, Milliseconds timeout) = 0;
   std::string get(std::string_view key) { return get(key, timeout()); }
-  // Without waiting.
+  // Returns the value, or nullopt, without waiting.
   virtual std::optional<std::string> find(std::string_view key) = 0;
   // Adds to a number, which begins as 0, and returns the sum. The value is the
   // number in decimal digits. Throws ValueError if it is none, or the sum has
   // more than 64 bits.
   virtual int64_t add(std::string_view key, int64_t by) = 0;
-  // Whether there was one.
+  // Removes the key; returns whether there was one.
   virtual bool remove(std::string_view key) = 0;
   // Waits until all keys are there. Throws Error, which names those missing.
   void wait(const std::vector<std::string>& keys, Milliseconds timeout);
@@ -65,10 +65,10 @@ class SY_API Store {
   // Says that the rank ends in good order. Again, or before join(): nothing.
   virtual void leave() noexcept = 0;
   // How many departures there were so far; a load of an atomic. It never
-  // decreases. Those before join() are seen once that returns.
+  // decreases. Departures before join() are seen once that returns.
   virtual int departures() const noexcept = 0;
   virtual std::vector<Departure> departed() const = 0;
-  // What the rank is doing; nullopt if no answer comes in time: it never
+  // Asks what the rank is doing; nullopt if no answer comes in time: it never
   // joined, is stopped, or is gone.
   virtual std::optional<std::string> ask(int rank, Milliseconds timeout) = 0;
 
@@ -76,9 +76,9 @@ class SY_API Store {
   std::atomic<Milliseconds> timeout_{Milliseconds(300'000)};
 };
 
-// For ranks that are threads of one process, and for a world of one. All ranks
-// of one `Shared` see the same values. ask() makes the answer on its own
-// thread, however long that takes.
+// A store for ranks that are threads of one process, and for a world of one.
+// All ranks of one `Shared` see the same values. ask() makes the answer on its
+// own thread, however long that takes.
 class SY_API HashStore final : public Store {
  public:
   class Shared;
@@ -96,7 +96,7 @@ class SY_API HashStore final : public Store {
   int departures() const noexcept override;
   std::vector<Departure> departed() const override;
   std::optional<std::string> ask(int rank, Milliseconds timeout) override;
-  // For tests: the rank is gone without a word. So it is if a store is
+  // For tests: the rank is gone without a word. The same happens if a store is
   // destroyed before leave().
   void vanish(std::string why) noexcept;
 
@@ -105,7 +105,7 @@ class SY_API HashStore final : public Store {
   int rank_ = -1;
 };
 
-// The keys of another store, as PREFIX/KEY. Who is there is the other's.
+// The keys of another store, as PREFIX/KEY. The other store knows who is there.
 class SY_API PrefixStore final : public Store {
  public:
   PrefixStore(std::string prefix, std::shared_ptr<Store> store);

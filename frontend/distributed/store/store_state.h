@@ -11,7 +11,7 @@
 
 #include "frontend/distributed/store/store.h"
 
-// What a store consists of, wherever it is kept. Not thread-safe.
+// The parts of a store, wherever it is kept. Not thread-safe.
 
 namespace sy::distributed {
 
@@ -31,10 +31,10 @@ void check_rank(const char* op, int rank);
                              std::string_view where);
 [[noreturn]] void fail_no_number(std::string_view key, std::string_view value);
 
-// What the function says; if it throws, that.
+// The text that the function returns; if it throws, a text that says so.
 std::string answer_of(const std::function<std::string()>& answer);
 
-// What a store that is served to others may hold.
+// The limits of a store that is served to others.
 struct StoreLimits {
   size_t keys = size_t{1} << 20;
   size_t bytes = size_t{1} << 30;  // of keys and values
@@ -67,7 +67,7 @@ class Values {
   size_t bytes_ = 0;
 };
 
-// Which ranks have come, and which have gone.
+// The ranks that have come, and those that have gone.
 class Roll {
  public:
   // How the end of a rank became known.
@@ -83,7 +83,8 @@ class Roll {
   // which tells little. A rank that had joined and did not say that it leaves
   // is not clean, whatever its exit code: then `departure` is changed.
   Change depart(Departure& departure, Source source);
-  // A rank that joins again is no longer among those. In order of departure.
+  // The departures, in their order. A rank that joins again is no longer among
+  // them.
   std::vector<Departure> departed() const;
 
  private:

@@ -37,8 +37,8 @@ struct Reply {
 
 }  // namespace
 
-// Callers wait under the mutex for the thread to bring their replies. Nothing
-// that is sent blocks: what the system does not take at once, the thread sends.
+// Callers wait under the mutex for the thread to bring their replies. Sending
+// does not block: the thread sends what the system does not take at once.
 class TcpStore::State {
  public:
   State(const std::string& host, uint16_t port, Milliseconds timeout,
@@ -175,7 +175,7 @@ class TcpStore::State {
     answer_ = std::move(answer);
   }
 
-  // Of an error the thread learns when it reads.
+  // The thread learns of an error when it reads.
   void send() {
     if (link_.flush() && link_.unsent()) waker_.wake();
   }

@@ -14,8 +14,8 @@ namespace sy::distributed {
 // Serves a store to other processes, on a thread of its own, until it is
 // destroyed. `sy launch` has one; without it, rank 0 has one. A rank whose
 // connection breaks before it says that it leaves has departed; the others
-// learn it at once. Who connects and does not speak as a TcpStore is dropped.
-// In a forked child it serves nobody.
+// learn it at once. It drops a client that does not speak as a TcpStore. In a
+// forked child it serves nobody.
 class SY_API TcpStoreServer {
  public:
   // Listens on `address` ("127.0.0.1", "0.0.0.0", "::"); port 0: any that is
@@ -43,8 +43,8 @@ class SY_API TcpStoreServer {
 // A connection to a TcpStoreServer. One thread of its own reads what comes. A
 // key and its value have at most 64 MiB (ValueError); a store holds at most
 // 1 GiB and a million keys (Error). In a forked child methods
-// throw Error, and the parent's connection stays as it is. Destroyed before
-// leave(), its rank departs as if it were killed.
+// throw Error, and the parent's connection stays as it is. If it is destroyed
+// before leave(), its rank departs as if it were killed.
 class SY_API TcpStore final : public Store {
  public:
   // Tries to connect until `timeout`. Throws Error, with the address, the time

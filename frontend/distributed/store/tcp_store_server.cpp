@@ -21,7 +21,7 @@ namespace sy::distributed {
 
 namespace {
 
-// Who connects and does not greet by then is no client.
+// A connection that does not greet by then is no client.
 constexpr Milliseconds kGreetWithin(10'000);
 // How long new connections wait when the process may open no more files.
 constexpr Milliseconds kExhausted(100);
@@ -30,7 +30,7 @@ constexpr size_t kLongestWhy = 4096;
 // may send.
 constexpr size_t kMostStrangers = 256, kMostOfStranger = 4096;
 
-// What epoll knows the descriptors by; connections are numbered after these.
+// The names of the descriptors in epoll; connections are numbered after these.
 constexpr uint64_t kListener = 0;
 constexpr uint64_t kWaker = 1;
 
@@ -76,7 +76,7 @@ class TcpStoreServer::State {
     stop_.store(true);
     waker_.wake();
     thread_.join();
-    // At once, whoever else may have the descriptors.
+    // Connections end at once, whoever else may have the descriptors.
     for (const auto& [name, peer] : peers_) peer->link.socket().shut_down();
   }
 
@@ -149,7 +149,7 @@ class TcpStoreServer::State {
       watch(EPOLL_CTL_ADD, s, EPOLLIN, name);
       peers_.emplace(name, std::make_unique<Peer>(name, std::move(s)));
       strangers_.emplace_back(deadline_after(kGreetWithin), name);
-      // Those who only connect must not use up descriptors.
+      // Peers that only connect must not use up descriptors.
       if (strangers_.size() > kMostStrangers) dismiss_stranger();
     }
     if (exhausted) listen(false);
@@ -162,7 +162,7 @@ class TcpStoreServer::State {
     }
   }
 
-  // The first to have come.
+  // Drops the first to have come, unless it has been admitted.
   void dismiss_stranger() {
     Peer* const peer = peer_of(strangers_.front().second);
     strangers_.pop_front();
@@ -182,7 +182,7 @@ class TcpStoreServer::State {
     bool good = false;
     try {
       const bool open = peer->link.receive();
-      // What came before the end counts.
+      // Data that came before the end counts.
       good = read(*peer) && open;
     } catch (const std::exception&) {
       // No memory for what it wants.
@@ -291,7 +291,7 @@ class TcpStoreServer::State {
     }
   }
 
-  // Requests that came while it did not read.
+  // Answers the requests that came while it did not read.
   bool go_on(Peer& peer) {
     if (!peer.admitted || peer.dismissed || peer.stuffed()) return true;
     try {
@@ -308,7 +308,7 @@ class TcpStoreServer::State {
   const std::string where_;
   Waker waker_;
   std::atomic<bool> stop_{false};
-  // Of the thread alone.
+  // Only the thread uses these.
   std::deque<std::pair<SteadyClock::time_point, uint64_t>> strangers_;
   bool deaf_ = false;
   SteadyClock::time_point deaf_until_;

@@ -14,7 +14,8 @@ constexpr const char* kLost =
     "connection lost: the process was killed, or its machine is gone";
 
 constexpr size_t kDigits = 20;  // of a number
-// Of one client: requests that wait for a key, which is sent with each.
+// The most requests of one client that wait for a key, and the most bytes of
+// the key, which is sent with each.
 constexpr size_t kMostWaits = 1024, kLongestAwaited = 16 << 10;
 constexpr size_t kMostQuestions = 65536;
 
@@ -122,7 +123,7 @@ bool Service::get(const Request& r, std::string_view key) {
   return true;
 }
 
-// Those who wait for the key get it.
+// Sends the value to the clients that wait for the key.
 void Service::give(std::string_view key, const std::string& value) {
   if (waiting_.empty()) return;
   const auto found = waiting_.find(std::string(key));

@@ -14,7 +14,7 @@
 
 namespace sy::distributed {
 
-// What the server of a TCP store does with messages; knows clients by numbers
+// Handles the messages of the server of a TCP store; knows clients by numbers
 // and no sockets. Not thread-safe; nothing waits.
 class Service {
  public:
@@ -31,9 +31,10 @@ class Service {
   // The connection has ended. Unless it has left, the client's rank departs.
   void goodbye(uint64_t client);
   void depart(Departure d, Roll::Source source);
-  // Whether a client may be sent no more: it does not read what it asked for.
+  // The most unsent bytes for a client: one with more does not read what it
+  // asked for, and is dropped.
   static constexpr size_t kMostUnread = size_t{192} << 20;
-  // From so much on, a client's further requests wait.
+  // The unsent bytes beyond which a client's further requests wait.
   static constexpr size_t kEnoughUnread = size_t{1} << 20;
   // nullptr if there is none.
   const std::string* find(std::string_view key) const;

@@ -8,7 +8,8 @@
 
 #include "frontend/distributed/store/store_state.h"
 
-// Sockets that never block, and what else the TCP store has of the system.
+// Sockets that never block, and the other parts of the system that the TCP
+// store uses.
 
 namespace sy::distributed {
 

@@ -8,8 +8,8 @@
 
 #include "frontend/distributed/store/tcp_store_socket.h"
 
-// What goes over a connection of the TCP store. Both sides begin with a
-// greeting. Where the store has a secret, 32 random bytes of the client follow,
+// The protocol of a connection of the TCP store. Both sides begin with a
+// greeting. If the store has a secret, 32 random bytes of the client follow,
 // then 32 of the server and its proof for both (job_secret.h), then the
 // client's proof. Then messages follow, each as
 //   length   4 bytes, of what follows it
@@ -25,7 +25,7 @@ namespace sy::distributed::wire {
 inline constexpr uint32_t kVersion = 1;
 inline constexpr size_t kGreetingSize = 12;
 inline constexpr size_t kOverhead = 21;
-// What follows the length.
+// The most bytes that follow the length.
 inline constexpr size_t kMaxMessage = size_t{64} << 20;
 inline constexpr size_t kMaxContents = kMaxMessage - kOverhead;
 
@@ -83,15 +83,15 @@ enum class Greeting : uint8_t { kIncomplete, kRight, kOtherVersion, kWrong };
 Greeting judge_greeting(std::string_view received, Side side,
                         uint32_t* version);
 
-// Messages over a socket. What sends, post() to unsent(), may be called by one
-// thread while another calls what receives.
+// Messages over a socket. One thread may call the functions that send, post()
+// to unsent(), while another calls those that receive.
 class Link {
  public:
   explicit Link(Socket socket) noexcept : socket_(std::move(socket)) {}
   Socket& socket() noexcept { return socket_; }
 
-  // Sent by flush(). Throws nothing but bad_alloc; its contents are at most
-  // kMaxContents.
+  // Queues a message that flush() sends. Throws nothing but bad_alloc; its
+  // contents are at most kMaxContents.
   void post(const Message& m);
   void post_bytes(std::string_view bytes);
   // Sends what can be sent without waiting. False: the connection is gone.
@@ -106,7 +106,7 @@ class Link {
   std::optional<Message> next();
   // Whether what came is no message; then there is no next().
   bool malformed() const noexcept { return malformed_; }
-  // What has come and was not taken.
+  // The bytes that have come and were not taken.
   std::string_view received() const noexcept;
   void skip(size_t n) noexcept { taken_ += n; }
 

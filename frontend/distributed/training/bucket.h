@@ -40,15 +40,15 @@ std::string list_names(std::span<const TrainedParameter> parameters,
                        std::span<const size_t> which, size_t most);
 
 // One piece of memory for the gradients of some parameters, laid out as the
-// parameters are, each at a multiple of 64 bytes. After them come `tail`
-// numbers of the reducer's own. All is zero at first.
+// parameters are, each at a multiple of 64 bytes. `tail` numbers of the
+// reducer's own follow them. All is zero at first.
 class Bucket {
  public:
   Bucket(std::span<const TrainedParameter> parameters,
          std::vector<size_t> members, size_t tail);
 
   const std::vector<size_t>& members() const noexcept { return members_; }
-  // Of members()[i].
+  // The view of members()[i].
   const Tensor& view(size_t i) const noexcept { return views_[i]; }
   const Tensor& everything() const noexcept { return everything_; }
   const Tensor& gradients() const noexcept { return gradients_; }

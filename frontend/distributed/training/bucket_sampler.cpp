@@ -14,7 +14,7 @@ namespace sy::distributed {
 namespace {
 
 constexpr const char* kOp = "DistributedBucketSampler";
-// Of a state: a damaged one must not take all memory.
+// The most ranks in a state: a damaged one must not take all memory.
 constexpr int64_t kMostRanks = 1 << 20;
 
 using detail::EpochStream;
@@ -109,7 +109,7 @@ class Planner {
     return {begin, count, longest * count, number};
   }
 
-  // The longest first.
+  // Sorts the samples, the longest first.
   void sort() {
     order_.resize(lengths_.size());
     std::iota(order_.begin(), order_.end(), int64_t{0});
@@ -127,7 +127,7 @@ class Planner {
     });
   }
 
-  // As many samples into each batch as fit: no other cut makes fewer.
+  // Puts as many samples into each batch as fit: no other cut makes fewer.
   void fill() {
     const auto size = static_cast<int64_t>(order_.size());
     for (int64_t begin = 0; begin < size;) {
@@ -167,7 +167,7 @@ class Planner {
                        batches_.end());
       batches_.resize(batches_.size() - gone);
     } else {
-      // The cheapest.
+      // The cheapest batches stand twice.
       for (int64_t i = 0; i < more; ++i) {
         batches_.push_back(batches_[static_cast<size_t>(size - 1 - i % size)]);
       }
@@ -369,7 +369,7 @@ void DistributedBucketSampler::set_state(const NamedTensors& state) {
              kMostRanks, s.ranks);
     before.push_back(s);
   }
-  // With as many ranks as last, the same steps go on.
+  // The same steps go on if there are as many ranks as last.
   int64_t drawn = 0;
   if (!before.empty() && before.back().ranks == options_.num_replicas) {
     drawn = before.back().steps;

@@ -15,7 +15,7 @@ CommHook allreduce_hook() {
 
 namespace {
 
-// Divided first: a sum over ranks would overflow sooner.
+// Divides first: a sum over ranks would overflow sooner.
 CommHook compress_hook(ScalarType dtype) {
   return [dtype](GradBucket& b) -> std::function<void()> {
     const Tensor buffer = b.buffer();

@@ -11,8 +11,8 @@
 #include "aten/tensor.h"
 #include "frontend/distributed/process_group.h"
 
-// How the gradients of a bucket become their average over the ranks, where an
-// all-reduce is not what is wanted: in fewer bits, or fewer numbers.
+// Hooks average the gradients of a bucket over the ranks, where a plain
+// all-reduce is not wanted: in fewer bits, or fewer numbers.
 
 namespace sy::distributed {
 
@@ -53,7 +53,7 @@ class SY_API GradBucket {
 // other ranks where it can, and returns what ends it: backward calls that after
 // its last node, bucket by bucket. All ranks must make the same calls, also
 // where it throws; else later calls of the group do not match and throw.
-// Recording is off. What either throws, backward throws.
+// Recording is off. Backward throws what either throws.
 using CommHook = std::function<std::function<void()>(GradBucket& bucket)>;
 
 // A hook that returns a Work, which is waited for, or nothing.
@@ -89,7 +89,7 @@ struct PowerSGDOptions {
   int64_t start_after = 10;
   // Gradients that would not shrink by this factor are sent as they are.
   double least_compression = 2;
-  // What was lost is added to the next gradient. Without it, training of most
+  // Adds what was lost to the next gradient. Without it, training of most
   // models does not converge.
   bool error_feedback = true;
   // Each step begins with the factors of the last one.

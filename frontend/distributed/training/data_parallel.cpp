@@ -71,7 +71,7 @@ std::string line_of(const char* kind, const std::string& name,
   return s;
 }
 
-// On what all ranks must agree.
+// The lines on which all ranks must agree.
 std::vector<std::string> lines_of(const nn::Module* module,
                                   const DataParallelOptions& o) {
   std::vector<std::string> lines{
@@ -142,7 +142,7 @@ void DataParallelBase::State::send_buffers(int root) const {
     group->broadcast_coalesced(buffers, root);
     return;
   }
-  // An earlier forward may have saved them. What does not change is not
+  // An earlier forward may have saved them. Buffers that do not change are not
   // written; where that cannot be seen at once, statistics alone go apart.
   const Storages statistics = trained_statistics(*module);
   std::vector<Tensor> sent;
@@ -187,7 +187,7 @@ DataParallelBase::DataParallelBase(std::shared_ptr<nn::Module> module,
     if (Context::current() == nullptr) init();
     s.group = group_named(kGroupName);
   }
-  // First, so that what one rank has wrong is an error on all.
+  // This check comes first, so that a mistake of one rank is an error on all.
   check_same_lines(
       *s.group,
       "[DistributedDataParallel] expected the same model and options on all "

@@ -20,18 +20,18 @@
 namespace sy::distributed {
 
 struct DataParallelOptions {
-  // Who trains together; other ranks do not construct it. nullptr: the world,
-  // by calls of a group of their own, which do not mix with other calls, nor
-  // with those of the program's other models (of up to 8).
+  // The ranks that train together; other ranks do not construct it. nullptr:
+  // the world, by calls of a group of their own, which do not mix with other
+  // calls, nor with those of the program's other models (of up to 8).
   std::shared_ptr<ProcessGroup> group = nullptr;
   // Gradients go to the other ranks in buckets of at least so many bytes, while
   // backward computes others. 0: a quarter of all, but 256 KB at least and 25
   // MB at most. Fewer are faster where ranks and their helper threads share
   // cores: there a bucket costs 0.1 ms.
   size_t bucket_bytes = 0;
-  // Of the first, so that it goes early, and the most that the last has (or one
-  // gradient), which nothing is left to overlap with. 0: a quarter of
-  // bucket_bytes, but 1 MB at most.
+  // The bytes of the first bucket, so that it goes early, and the most bytes of
+  // the last (or one gradient), which has nothing left to overlap with. 0: a
+  // quarter of bucket_bytes, but 1 MB at most.
   size_t first_bucket_bytes = 0;
   // Parameters that get no gradient in a backward count as zeros; those that
   // get none on any rank keep their .grad. Without it they are an error, after
@@ -51,11 +51,11 @@ struct DataParallelOptions {
   // buckets, bit by bit. See ProcessGroup::deterministic().
   bool deterministic = false;
   // First makes the model's BatchNorms those of all ranks' batches:
-  // nn::convert_sync_batchnorm(). By calls of `group`, or of the world.
+  // nn::convert_sync_batchnorm(). They make calls of `group`, or of the world.
   bool sync_batch_norm = false;
 };
 
-// What does not depend on the type of the module.
+// The part that does not depend on the type of the module.
 class SY_API DataParallelBase {
  public:
   // While one lives, backward adds to .grad of this rank alone. The next
@@ -72,9 +72,9 @@ class SY_API DataParallelBase {
   };
   [[nodiscard]] NoSync no_sync() { return NoSync(*this); }
 
-  // How buckets become averages, from the next backward on. All ranks give the
-  // same. Takes a CommHook, or a function that returns a Work or nothing. An
-  // empty CommHook: as it was at first.
+  // Sets how buckets become averages, from the next backward on. All ranks give
+  // the same. Takes a CommHook, or a function that returns a Work or nothing.
+  // An empty CommHook: as it was at first.
   template <class F>
   void register_comm_hook(F hook) {
     set_comm_hook(make_comm_hook(std::move(hook)));

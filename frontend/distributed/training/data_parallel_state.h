@@ -24,7 +24,7 @@ struct DataParallelBase::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  // What is done before each forward.
+  // Called before each forward.
   void prepare_forward() const;
   // Buffers become those of `root`; a call of the group if there are any.
   void send_buffers(int root) const;

@@ -90,7 +90,8 @@ std::string not_on(const nn::Module& module, Device device) {
   return found.empty() ? look(module.named_buffers()) : found;
 }
 
-// What a thread that works for another takes along. Not what runs there.
+// The modes that a thread takes over from the one that it works for, without
+// the state of what runs there.
 class Modes {
  public:
   Modes()

@@ -35,7 +35,7 @@ using Devices = std::vector<Device>;
 SY_API std::vector<Tensor> scatter(const Tensor& t, const Devices& devices,
                                    int64_t dim = 0);
 
-// The parts one after another, on device `to`. Those without dimensions become
+// The parts one after another, on device `to`. Parts without dimensions become
 // a vector. Gradients flow back.
 SY_API Tensor gather(const std::vector<Tensor>& parts, Device to,
                      int64_t dim = 0);
@@ -189,8 +189,8 @@ SY_API Devices devices_for(const nn::Module& module, Devices devices);
 // A copy of a module for each device. Parameters of copies are results of
 // those of the module, so that gradients flow back to these, where those of all
 // copies add up. Buffers are copied too. The first is the module itself, if it
-// is on the first device: what its forward does to its buffers stays. Throws
-// what Module::clone() throws.
+// is on the first device: the changes that its forward makes to its buffers
+// stay. Throws what Module::clone() throws.
 template <class M>
 std::vector<std::shared_ptr<M>> replicate(const std::shared_ptr<M>& module,
                                           const Devices& devices) {
@@ -245,9 +245,9 @@ auto parallel_apply(const std::vector<std::shared_ptr<M>>& modules,
 // a vector of those of the replicas, unless there is one device.
 //
 // `devices` may name one several times. Parameters and buffers are on the first
-// (else ValueError); what the first replica does to buffers stays, what others
-// do is lost. Copies share the hooks of the module, which then run on several
-// threads.
+// (else ValueError); changes that the first replica makes to buffers stay,
+// those of others are lost. Copies share the hooks of the module, which then
+// run on several threads.
 template <class M>
 class DataParallel {
  public:

@@ -49,7 +49,7 @@ std::vector<bool> Join::exchange(bool have_inputs) {
   return std::vector<bool>(a, a + group.size());
 }
 
-// The first rank with inputs stands for all in what comes from one.
+// Makes the first rank with inputs the source of all that comes from one rank.
 void Join::prepare(const std::vector<bool>& active) {
   root_ = static_cast<int>(std::find(active.begin(), active.end(), true) -
                            active.begin());

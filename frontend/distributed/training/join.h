@@ -15,10 +15,10 @@ struct JoinOptions {
   // The first rank that has no more inputs ends training everywhere: the next
   // step() of the others throws Error, which names it.
   bool throw_on_early_termination = false;
-  // What a rank that has no more inputs does in each step of the others, when
-  // its gradients are the averages: optimizer.step(). Without it, parameters
-  // come from another rank at the end, but what the optimizer keeps (momentum)
-  // has missed the steps, so that ranks drift apart if they go on.
+  // The function that a rank without more inputs calls in each step of the
+  // others, when its gradients are the averages: optimizer.step(). Without it,
+  // parameters come from another rank at the end, but what the optimizer keeps
+  // (momentum) has missed the steps, so that ranks drift apart if they go on.
   std::function<void()> shadow_step = nullptr;
 };
 
@@ -38,8 +38,8 @@ struct JoinOptions {
 // in the destructor, until all have none: it takes part in the others' calls,
 // with zeros (so gradients that were kept from step to step are zeros there).
 // At the end all ranks have the parameters and buffers of a rank that made the
-// most steps. Collectives of the model's own (SyncBatchNorm) are not taken part
-// in. The models live longer, and have groups of the same ranks.
+// most steps. Such a rank takes no part in collectives of the model's own
+// (SyncBatchNorm). The models live longer, and have groups of the same ranks.
 class SY_API Join {
  public:
   explicit Join(std::vector<DataParallelBase*> models,
@@ -55,7 +55,7 @@ class SY_API Join {
   void finish();
 
  private:
-  // Who still has inputs; a call of the group.
+  // Returns which ranks still have inputs; a call of the group.
   std::vector<bool> exchange(bool have_inputs);
   void prepare(const std::vector<bool>& active);
   void restore() noexcept;

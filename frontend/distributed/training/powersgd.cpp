@@ -16,9 +16,10 @@
 #include "frontend/distributed/group/call.h"
 #include "frontend/distributed/training/comm_hooks.h"
 
-// Gradients as products of thin matrices. Of a gradient M and a thin matrix Q
-// that all ranks have, P = M Q is averaged and its columns made orthonormal;
-// then Q = M^T P is averaged, and P Q^T stands for the average of all M.
+// Gradients as products of thin matrices. M is a gradient, and Q a thin matrix
+// that all ranks have. The ranks average P = M Q and make its columns
+// orthonormal; then they average Q = M^T P, and P Q^T stands for the average of
+// all M.
 
 namespace sy::distributed {
 
@@ -89,10 +90,10 @@ class PowerSGD {
   }
 
  private:
-  // Of one parameter, by its name: buckets change.
+  // The matrices of one parameter, by its name: buckets change.
   struct Factors {
     Tensor q, lost, matrix;
-    Tensor fresh;  // what a column of q is that has become zeros
+    Tensor fresh;  // replaces columns of q that have become zeros
   };
   struct Sent {
     std::vector<Tensor> p, plain, gradients, matrices;

@@ -139,7 +139,7 @@ void Reducer::begin(const std::vector<size_t>& unreached) {
   running_ = true;
   const auto step = std::make_shared<Step>(weak_from_this());
   autograd::queue_callback([step] { step->end(); });
-  // After that, so that other ranks hear of it.
+  // This check comes after queue_callback(), so that other ranks hear of it.
   SY_CHECK(!GradMode::is_enabled(), NotImplemented,
            "[DistributedDataParallel] backward: create_graph is not supported, "
            "as averages over ranks are not recorded; use autograd::grad() and "
@@ -210,7 +210,7 @@ void Reducer::take_gradient(size_t i) {
   grad = to;
 }
 
-// One without a gradient in this step may have one from before.
+// A parameter without a gradient in this step may have one from before.
 void Reducer::take_unused(size_t i) {
   Slot& s = slots_[i];
   const Tensor& to = view(s);

@@ -45,12 +45,12 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
 
   void pause() noexcept { ++paused_; }
   void go_on() noexcept { --paused_; }
-  // Neither in a backward nor in no_sync().
+  // Whether it is neither in a backward nor in no_sync().
   bool is_between_steps() const noexcept { return !running_ && paused_ == 0; }
   void set_hook(CommHook hook) { hook_ = std::move(hook); }
 
-  // For steps with fewer ranks than the group has (join.h): whose order of
-  // gradients counts, and by what averages are multiplied.
+  // For steps with fewer ranks than the group has (join.h): the order of
+  // gradients of rank `root` counts, and averages are multiplied by `scale`.
   void set_active(int root, double scale) noexcept;
   // A step with zeros, while this rank has no more inputs. `keep`: .grad of the
   // parameters become what they are on ranks that have inputs.
@@ -81,7 +81,7 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
     Work work;
     std::function<void()> end;  // of a CommHook
   };
-  // What each rank told the others: kinds of trouble, and uses.
+  // The reports of all ranks: kinds of trouble, and uses.
   using Reports = std::vector<std::vector<int8_t>>;
 
   void build(const std::vector<size_t>& order);
@@ -127,14 +127,14 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   int root_ = 0;
   double scale_ = 1;
 
-  // Of the step that is under way.
+  // The state of the step that is under way.
   bool running_ = false;
   bool threw_ = false;
   bool shadows_ = false;
   bool keeps_ = false;  // while it shadows
   bool tail_sent_ = false;
   size_t next_ = 0;            // the bucket that goes next
-  std::vector<size_t> order_;  // in which gradients came
+  std::vector<size_t> order_;  // of gradients, as they came
 
   bool learned_ = false;  // the order, and with static_graph the counts
   bool tail_dirty_ = false;

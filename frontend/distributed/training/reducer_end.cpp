@@ -39,9 +39,9 @@ void Reducer::finish() {
   } catch (...) {
     if (error == nullptr) error = std::current_exception();
   }
-  // Whether the last bucket came is the same on all ranks.
+  // All ranks agree on whether the last bucket came.
   if (!tail_sent_ || !sendings_.back().work.is_success()) {
-    // What threw before the end is under way.
+    // An exception from before the end is under way already.
     if (error != nullptr) std::rethrow_exception(error);
     return;
   }
@@ -61,7 +61,7 @@ void Reducer::finish() {
   }
   if (!shadows_ || keeps_) keep_gradients(used);
   for (Slot& s : slots_) s.used = false;
-  // Whatever went wrong here: the others do.
+  // The other ranks learn, so this one does, whatever went wrong here.
   if (reports.empty() && !learned_) {
     try {
       learn();
@@ -96,7 +96,7 @@ void Reducer::wait_for_all() {
     note([&] {
       if (s.end) s.end();
     });
-    // The tail, whatever became of the hook.
+    // Waits for the tail, whatever became of the hook.
     note([&] {
       s.work.wait();
       if (scale_ != 1) s.bucket.gradients().mul_(scale_);
@@ -229,9 +229,9 @@ void Reducer::keep_gradients(const std::vector<bool>& used) {
   }
 }
 
-// After the first step: buckets in the order in which gradients came at the
-// root, and how often they come. A rank that had no inputs takes the root's
-// numbers.
+// Learns after the first step: buckets take the order in which gradients came
+// at the root, and slots how often they come. A rank that had no inputs takes
+// the root's numbers.
 void Reducer::learn() {
   learned_ = true;
   const bool counts = options_.static_graph;
@@ -241,7 +241,7 @@ void Reducer::learn() {
   auto* const order = static_cast<int64_t*>(sent.data_ptr());
   int64_t* const hooks = order + n;
   if (group_->rank() == root_) {
-    // Those that did not come go last, as they were.
+    // Gradients that did not come go last, as they were.
     std::vector<bool> stands(slots_.size(), false);
     for (const size_t i : order_) stands[i] = true;
     for (const Sending& s : sendings_) {

@@ -10,7 +10,7 @@
 #include "c10/macros.h"
 #include "frontend/io/named_tensors.h"
 
-// Which samples of a data set each rank trains on.
+// The samples of a data set that each rank trains on.
 //
 //   DistributedSampler sampler(images.size(0));
 //   for (int64_t epoch = sampler.epoch(); epoch < 10; ++epoch) {
@@ -28,7 +28,8 @@ namespace sy::distributed {
 
 namespace detail {
 
-// What a range-based for loop needs: draws from a sampler with next_item().
+// The iterator of a range-based for loop: draws from a sampler with
+// next_item().
 template <class Sampler, class Item>
 class SampleIterator {
  public:
@@ -82,8 +83,8 @@ class SY_API DistributedSampler {
   // How many of size() are drawn.
   int64_t index() const noexcept { return drawn_; }
 
-  // Another epoch, another order: starts it. Without this call all epochs have
-  // the same order. The epoch that it is already: does nothing.
+  // Starts another epoch, with another order. Without this call all epochs have
+  // the same order. Does nothing if it is that epoch already.
   void set_epoch(int64_t epoch);
   // Starts the epoch; with a number, that of a data set of this size. The first
   // call after set_state() stays where that went.
@@ -101,10 +102,10 @@ class SY_API DistributedSampler {
   std::default_sentinel_t end() const noexcept { return {}; }
   std::optional<int64_t> next_item();
 
-  // Where the epoch is: what all ranks together have drawn, if each has drawn
-  // as many as this one. The same on all ranks then.
+  // The place in the epoch: how many samples all ranks together have drawn, if
+  // each has drawn as many as this one. The same on all ranks then.
   NamedTensors state() const;
-  // Goes on from there, with any number of ranks: what is left of the epoch is
+  // Goes on from there, with any number of ranks: the rest of the epoch is
   // dealt out anew, each sample once but for equal shares. Throws ValueError,
   // and changes nothing, for the state of another data set, seed or shuffle,
   // and for one that is none.
@@ -145,8 +146,8 @@ struct DistributedBucketSamplerOptions {
 // Batches of samples of similar length. Each rank gets as many batches, and in
 // each step all ranks get batches of similar cost (padded tokens), so that none
 // waits long for another. Every sample stands in one batch: to give all ranks
-// as many, the costliest batches are cut in two. Only if all have one sample
-// does a batch stand twice, or, with drop_last, are some left out.
+// as many, the costliest batches are cut in two. A batch stands twice, or, with
+// drop_last, some are left out, only if all have one sample.
 class SY_API DistributedBucketSampler {
  public:
   using Batch = std::vector<size_t>;
@@ -156,8 +157,9 @@ class SY_API DistributedBucketSampler {
   DistributedBucketSampler(std::vector<int64_t> lengths,
                            const DistributedBucketSamplerOptions& options);
 
-  // Batches of this rank: as those of DistributedSampler are indices. With
-  // noise, not the same in all epochs.
+  // size() and index() count the batches of this rank, as those of
+  // DistributedSampler count indices. With noise, size() is not the same in all
+  // epochs.
   int64_t size() const noexcept { return steps_; }
   int64_t epoch() const noexcept { return epoch_; }
   int64_t index() const noexcept { return drawn_; }
@@ -175,12 +177,12 @@ class SY_API DistributedBucketSampler {
   std::default_sentinel_t end() const noexcept { return {}; }
   std::optional<Batch> next_item() { return next(); }
 
-  // Of all ranks' batches of the epoch (or of what was left of it), the part of
-  // the padded tokens that is padding: 0.03 are 3 %.
+  // The part of the padded tokens that is padding, in all ranks' batches of the
+  // epoch (or of what was left of it): 0.03 are 3 %.
   double padding() const noexcept { return padding_; }
 
-  // As DistributedSampler's. What is left of an epoch is made into batches for
-  // the new number of ranks.
+  // The state, as DistributedSampler's. set_state() makes what is left of an
+  // epoch into batches for the new number of ranks.
   NamedTensors state() const;
   void set_state(const NamedTensors& state);
 

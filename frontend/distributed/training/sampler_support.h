@@ -7,8 +7,8 @@
 
 #include "frontend/io/named_tensors.h"
 
-// What the samplers share: random numbers that depend on the seed and the epoch
-// alone, and states as named numbers.
+// The parts that the samplers share: random numbers that depend on the seed and
+// the epoch alone, and states as named numbers.
 
 namespace sy::distributed::detail {
 

@@ -27,7 +27,7 @@ MaybeTensor if_defined(const Tensor& t) {
   return t.defined() ? MaybeTensor(t) : std::nullopt;
 }
 
-// What backward needs besides tensors.
+// The state that backward needs besides tensors.
 struct Exchange {
   std::shared_ptr<ProcessGroup> group;
   std::string label;
@@ -61,8 +61,8 @@ int64_t values_per_channel(const Tensor& input) {
   return n;
 }
 
-// What every rank tells the others: means, invstds, how many values there are
-// in a channel, and whether the input wants a gradient.
+// The values that every rank tells the others: means, invstds, how many values
+// there are in a channel, and whether the input wants a gradient.
 struct Gathered {
   Tensor mean, invstd, counts;
   bool backward_exchanges;
@@ -85,7 +85,7 @@ struct Gathered {
     mean = rows.narrow(1, 0, channels);
     invstd = rows.narrow(1, channels, channels);
     counts = rows.select(1, 2 * channels);
-    // All ranks do the same next: what decides it is what they gathered.
+    // All ranks do the same next: the values that they gathered decide it.
     check_total(input, count);
     backward_exchanges =
         wants_gradient ||
@@ -165,7 +165,7 @@ std::string label_of(const std::string& path) {
   return label;
 }
 
-// What a BatchNorm gives, with `group` in training.
+// The result of a BatchNorm, over `group` in training.
 Tensor normalized(NormImplBase<BatchNormOptions>& norm, const Tensor& input,
                   const std::shared_ptr<ProcessGroup>& group,
                   const std::string& path) {

@@ -15,8 +15,8 @@ using SyncBatchNormOptions = BatchNormOptions;
 
 // As BatchNorm1d, 2d and 3d, for any input of at least 2 dimensions, but in
 // training the mean and variance are those of the batches of all ranks of a
-// group together. Batches may differ in size, and be empty on some ranks. Where
-// the group has one rank, or there is none, it is a BatchNorm.
+// group together. Batches may differ in size, and be empty on some ranks. It is
+// a BatchNorm if the group has one rank, or there is none.
 //
 // All ranks call it alike while they train: forward makes one collective call,
 // backward another one, if the input of some rank wants a gradient. The
@@ -32,7 +32,7 @@ class SY_API SyncBatchNormImpl : public NormImplBase<SyncBatchNormOptions> {
   Tensor forward(const Tensor& input);
 
   std::shared_ptr<distributed::ProcessGroup> process_group;
-  // Where the module is in the model, for errors; the same on all ranks.
+  // The path of the module in the model, for errors; the same on all ranks.
   std::string path;
 };
 SY_MODULE(SyncBatchNorm);

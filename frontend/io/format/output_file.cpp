@@ -23,7 +23,7 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// Where a symbolic link leads to; other paths as they are.
+// The target of a symbolic link; other paths as they are.
 std::string resolved(const std::string& path) {
   char* const real = ::realpath(path.c_str(), nullptr);
   if (real == nullptr) return path;
@@ -32,8 +32,8 @@ std::string resolved(const std::string& path) {
   return out;
 }
 
-// Gives a new file the owner and the rights of the one that it replaces. Where
-// the group cannot be the same, it gets no rights.
+// Gives a new file the owner and the rights of the one that it replaces. The
+// group gets no rights if it cannot be the same.
 void take_over_rights(int fd, const struct stat& old) {
   struct stat own {};
   mode_t mode = old.st_mode & 0777;

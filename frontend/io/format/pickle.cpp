@@ -8,9 +8,9 @@ namespace {
 
 // Ids and lengths have 32 bits.
 constexpr uint64_t kLargest = uint64_t{1} << 31;
-// What values may take, for each byte of the file and for any file.
+// The memory that values may take, for each byte of the file and for any file.
 constexpr uint64_t kPerByte = 64, kAlways = uint64_t{16} << 20;
-// Of a list that has its first items.
+// The memory of a list that has its first items.
 constexpr uint64_t kGrowing = 56;
 
 }  // namespace

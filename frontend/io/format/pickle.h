@@ -7,8 +7,8 @@
 #include "frontend/io/format/file_view.h"
 
 // Python's pickles, protocols 2 to 5 (PEP 307, 3154, 574; Lib/pickletools.py
-// describes the opcodes). Reading makes values and runs nothing. What classes
-// and functions of a pickle mean, a PickleHandler says.
+// describes the opcodes). Reading makes values and runs nothing. A
+// PickleHandler says what the classes and functions of a pickle mean.
 
 namespace sy::io {
 
@@ -34,14 +34,14 @@ class Pickle {
     Made,    // by the handler; number() and tag() are its own
   };
 
-  // Of a file whose pickle it is, or of one of `whole` bytes that the pickle is
-  // a deflated part of.
+  // The values of a file that is the pickle, or of one of `whole` bytes that
+  // the pickle is a deflated part of.
   explicit Pickle(const FileView& file) : Pickle(file, file.size) {}
   Pickle(const FileView& file, uint64_t whole);
 
-  // Counts memory that a value takes, here or with whoever reads the pickle:
-  // few bytes can name very much. Throws FileError beyond a small multiple of
-  // the file.
+  // Counts memory that a value takes, here or in the reader of the pickle: few
+  // bytes can name very much. Throws FileError beyond a small multiple of the
+  // file.
   void charge(uint64_t bytes) const {
     if (bytes > left_) too_large();
     left_ -= bytes;
@@ -53,7 +53,7 @@ class Pickle {
   int64_t integer(PickleId id) const { return nodes_[id].integer; }
   double real(PickleId id) const { return nodes_[id].real; }
   std::string_view text(PickleId id) const;
-  // Of a list or tuple; of a dict, keys and values in turn.
+  // The items of a list or tuple; the keys and values of a dict in turn.
   std::span<const PickleId> items(PickleId id) const;
   uint64_t number(PickleId id) const {
     return static_cast<uint64_t>(nodes_[id].integer);
@@ -112,8 +112,8 @@ class Pickle {
   std::vector<std::vector<PickleId>> growing_;
 };
 
-// What a pickle's classes and functions mean. `at` is the opcode's byte. Each
-// function throws FileError for what it does not know.
+// Gives the classes and functions of a pickle their meaning. `at` is the
+// opcode's byte. Each function throws FileError for what it does not know.
 class PickleHandler {
  public:
   virtual ~PickleHandler();
@@ -124,7 +124,7 @@ class PickleHandler {
   virtual PickleId call(uint64_t at, PickleId function, PickleId tuple) = 0;
   // The value that stands for an object outside of the pickle.
   virtual PickleId outside(uint64_t at, PickleId id) = 0;
-  // Whether objects of the class may be made, without arguments.
+  // Throws unless objects of the class may be made, without arguments.
   virtual void make(uint64_t at, PickleId global) = 0;
   // A dict was given a state, in addition to its entries.
   virtual void dict_state(uint64_t at, PickleId dict, PickleId state) = 0;

@@ -22,8 +22,8 @@ class PickleWriter {
   // The values since the mark.
   void end_tuple() { out_ += 't'; }
   void empty_tuple() { out_ += ')'; }
-  // Then mark(), the items, end_list(); or nothing. Dicts likewise, with keys
-  // and values.
+  // The caller then calls mark(), writes the items and calls end_list(); or
+  // does nothing. Dicts likewise, with keys and values.
   void empty_list() { out_ += ']'; }
   void end_list() { out_ += 'e'; }
   void empty_dict() { out_ += '}'; }

@@ -10,7 +10,7 @@ namespace sy::io {
 
 namespace {
 
-// Of the format: what others would refuse to read.
+// The limit of the format: others would refuse to read more.
 constexpr uint64_t kLongestHeader = 100'000'000;
 constexpr uint64_t kAlignment = 64;
 constexpr const char* kMetadataKey = "__metadata__";
@@ -158,7 +158,7 @@ class HeaderReader final : public JsonHandler {
   std::string name_;
 };
 
-// What the sizes and the dtype need. Throws if no file could hold it.
+// The bytes that the sizes and the dtype need. Throws if no file could hold it.
 uint64_t bytes_of(const FileView& file, const SafetensorsEntry& e) {
   uint64_t bits = e.dtype->bits;
   bool overflow = false;

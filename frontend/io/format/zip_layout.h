@@ -18,8 +18,8 @@ constexpr uint64_t kEndSize = 22;
 constexpr uint64_t kEnd64Size = 56;
 constexpr uint64_t kLocator64Size = 20;
 
-// In a field of 16 or 32 bits this says that the value is in a 64-bit field
-// elsewhere.
+// A field of 16 or 32 bits with this value says that its number is in a 64-bit
+// field elsewhere.
 constexpr uint16_t kElsewhere16 = 0xffff;
 constexpr uint32_t kElsewhere32 = 0xffffffff;
 

@@ -95,8 +95,8 @@ void take_extra64(const FileView& f, uint64_t at, uint64_t size,
   }
 }
 
-// What lies in front of a member's data must agree with the directory; sets
-// where the data starts.
+// Checks that the header in front of a member's data agrees with the directory;
+// sets where the data starts.
 void read_local_header(const FileView& f, uint64_t at, uint16_t flags,
                        uint64_t directory, ZipMember& m) {
   const std::string name = in_quotes(m.name);

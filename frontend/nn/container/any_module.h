@@ -44,7 +44,7 @@ std::decay_t<A>& argument(const Module& m, AnyArguments& all, size_t i) {
   return *found;
 }
 
-// The first I... of the arguments A...; those after them have defaults.
+// The first I... of the arguments A...; the arguments after them have defaults.
 template <class M, class Arguments, size_t... I>
 bool call_prefix(M& m, AnyArguments& all, std::index_sequence<I...>,
                  std::any* result) {
@@ -68,7 +68,7 @@ bool call_prefix(M& m, AnyArguments& all, std::index_sequence<I...>,
   }
 }
 
-// With as many arguments as there are.
+// Calls the module with as many arguments as there are.
 template <class M, class Arguments, size_t... N>
 bool call_some(M& m, AnyArguments& all, std::index_sequence<N...>,
                std::any* result) {
@@ -123,7 +123,7 @@ const AnyCalls* any_calls() {
   return &calls;
 }
 
-// What an argument of a call becomes.
+// Converts an argument of a call.
 template <class T>
 std::any any_argument(T&& value) {
   if constexpr (std::is_convertible_v<T&&, const Tensor&>) {

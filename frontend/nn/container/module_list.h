@@ -24,7 +24,7 @@ class SY_API ModuleListImpl : public Module {
     (push_back(more), ...);
   }
 
-  // At the end: a holder or a pointer.
+  // Adds a module at the end: a holder or a pointer.
   template <class M>
   void push_back(const ModuleHolder<M>& holder) {
     push_back(holder.ptr());
@@ -42,7 +42,7 @@ class SY_API ModuleListImpl : public Module {
   void extend(const Container& modules) {
     for (const auto& m : modules) push_back(m);
   }
-  // Before the module at a place. Throws IndexError.
+  // Adds a module before that at a place. Throws IndexError.
   template <class M>
   void insert(size_t at, const ModuleHolder<M>& holder) {
     holder->set_type(detail::module_type<M>());

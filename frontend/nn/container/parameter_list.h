@@ -19,7 +19,7 @@ class SY_API ParameterListImpl : public Module {
     (append(tensors), ...);
   }
 
-  // At the end. A tensor that requires no gradient stays as it is.
+  // Adds a tensor at the end. One that requires no gradient stays as it is.
   void append(const Tensor& tensor);
   template <class Container>
   void extend(const Container& tensors) {

@@ -13,10 +13,10 @@ namespace sy::nn::functional {
 // all heads side by side. Sizes are (length, batch, features), (batch, length,
 // features) if batch_first, or (length, features).
 //
-// What is masked takes no part: attn_mask (query length, key length), or one
-// for each head, (batch * num_heads, query length, key length); and
+// Masked keys take no part: attn_mask (query length, key length), or one for
+// each head, (batch * num_heads, query length, key length); and
 // key_padding_mask (batch, key length), without batch where the query has none.
-// A mask of bool is true for what is masked, a floating one is added. With
+// A mask of bool is true for masked keys, a floating one is added. With
 // is_causal, query i meets keys up to i only; other masks apply beside. A query
 // that meets no key gives zeros before the last projection.
 //

@@ -20,7 +20,7 @@ namespace sy::nn::functional {
 
 namespace {
 
-// As operators take it.
+// The reduction as operators take it.
 int64_t kind(LossReduction reduction) {
   if (reduction == kNone) return Reduction::None;
   return reduction == kMean ? Reduction::Mean : Reduction::Sum;

@@ -4,7 +4,7 @@
 
 namespace sy::nn::functional {
 
-// Minus the mean and divided by the standard deviation over the last
+// The input minus the mean and divided by the standard deviation over the last
 // dimensions, those of normalized_shape; then times weight plus bias.
 SY_API Tensor layer_norm(const Tensor& input,
                          const LayerNormFuncOptions& options);

@@ -4,7 +4,7 @@
 
 #include "frontend/nn/options/pooling.h"
 
-// Pools of inputs (N, C, sizes...) or (C, sizes...). Those with indices also
+// Pools of inputs (N, C, sizes...) or (C, sizes...). Pools with indices also
 // give the place of each maximum in its channel, counted over all sizes.
 
 namespace sy::nn::functional {

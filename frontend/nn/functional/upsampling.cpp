@@ -13,7 +13,7 @@ namespace {
 using Options = InterpolateFuncOptions;
 using Mode = Options::mode_t;
 
-// What operators take: one of both.
+// The target that operators take: one of both.
 struct Target {
   std::optional<std::vector<int64_t>> size;
   std::optional<std::vector<double>> scale;

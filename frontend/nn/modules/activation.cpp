@@ -9,7 +9,7 @@ namespace sy::nn {
 
 namespace {
 
-// What Python prints after other options, and alone.
+// The text that Python prints after other options, and alone.
 const char* and_inplace(bool inplace) {
   return inplace ? ", inplace=True" : "";
 }

@@ -46,7 +46,7 @@ class SY_API AdaptiveLogSoftmaxWithLossImpl : public Module {
   Tensor _get_full_log_prob(const Tensor& input, const Tensor& head_output);
 
   AdaptiveLogSoftmaxWithLossOptions options;
-  // Those of the options, and n_classes.
+  // The cutoffs of the options, and n_classes.
   std::vector<int64_t> cutoffs;
   int64_t shortlist_size = 0;
   int64_t n_clusters = 0;

@@ -31,7 +31,7 @@ class SY_API BatchNormImplBase : public NormImplBase<BatchNormOptions> {
   using NormImplBase<BatchNormOptions>::NormImplBase;
   Tensor forward(const Tensor& input);
 
-  // What forward() calls while training, if there is one. Clones share it.
+  // forward() calls it while training, if there is one. Clones share it.
   std::shared_ptr<detail::TrainingForward> training_forward;
 };
 

@@ -7,7 +7,7 @@
 
 namespace sy::nn {
 
-// What all convolutions have: a weight of sizes (out_channels, in_channels /
+// The base of all convolutions: a weight of sizes (out_channels, in_channels /
 // groups, kernel_size...), or (in_channels, out_channels / groups,
 // kernel_size...) if transposed, and a bias of (out_channels). Both start
 // uniform within 1 / sqrt(fan_in). Throws ValueError, which names the option,
@@ -40,7 +40,7 @@ class SY_API ConvImpl : public ConvNdImpl<D> {
   Tensor forward(const Tensor& input);
 
  private:
-  // What pads the input by the option `padding`: the last dimension first.
+  // The padding of the input by the option `padding`: the last dimension first.
   std::vector<int64_t> padding_of_input() const;
 };
 

@@ -142,8 +142,9 @@ class SY_API CrossEntropyLossImpl
 };
 SY_MODULE(CrossEntropyLoss);
 
-// What the score of a class lacks to lie above the others by a margin. Throws
-// ValueError for p other than 1 and 2, and for a weight that is no vector.
+// The amount that the score of a class lacks to lie above the others by a
+// margin. Throws ValueError for p other than 1 and 2, and for a weight that is
+// no vector.
 class SY_API MultiMarginLossImpl
     : public detail::WeightedLoss<MultiMarginLossOptions> {
  public:
@@ -171,7 +172,8 @@ class SY_API MultiLabelSoftMarginLossImpl
 };
 SY_MODULE(MultiLabelSoftMarginLoss);
 
-// A distance where the target is 1, what it lacks to a margin where it is -1.
+// A distance where the target is 1, the amount that it lacks to a margin where
+// it is -1.
 class SY_API HingeEmbeddingLossImpl
     : public detail::WithOptions<HingeEmbeddingLossOptions> {
  public:
@@ -180,7 +182,7 @@ class SY_API HingeEmbeddingLossImpl
 };
 SY_MODULE(HingeEmbeddingLoss);
 
-// What the cosine of two vectors lacks to 1, or has above a margin.
+// The amount that the cosine of two vectors lacks to 1, or has above a margin.
 class SY_API CosineEmbeddingLossImpl
     : public detail::WithOptions<CosineEmbeddingLossOptions> {
  public:
@@ -190,8 +192,8 @@ class SY_API CosineEmbeddingLossImpl
 };
 SY_MODULE(CosineEmbeddingLoss);
 
-// What input1 lacks to lie above input2 by a margin, or below for targets of
-// -1.
+// The amount that input1 lacks to lie above input2 by a margin, or below for
+// targets of -1.
 class SY_API MarginRankingLossImpl
     : public detail::WithOptions<MarginRankingLossOptions> {
  public:
@@ -201,8 +203,8 @@ class SY_API MarginRankingLossImpl
 };
 SY_MODULE(MarginRankingLoss);
 
-// What the distance to `negative` lacks to lie above that to `positive` by a
-// margin. Throws ValueError for a margin of 0 or less.
+// The amount that the distance to `negative` lacks to lie above that to
+// `positive` by a margin. Throws ValueError for a margin of 0 or less.
 class SY_API TripletMarginLossImpl
     : public detail::WithOptions<TripletMarginLossOptions> {
  public:

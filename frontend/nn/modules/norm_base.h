@@ -6,7 +6,7 @@
 
 namespace sy::nn {
 
-// What layers have that normalize channels: weight (ones) and bias (zeros) if
+// The base of layers that normalize channels: weight (ones) and bias (zeros) if
 // `affine`; the buffers running_mean (zeros), running_var (ones) and
 // num_batches_tracked if `track_running_stats`. Throws ValueError for negative
 // num_features.
@@ -20,7 +20,7 @@ class SY_API NormImplBase : public detail::WeightAndBias {
   void reset_running_stats();
   void reset_parameters();
   std::string extra_repr() const override;
-  // Those before 2 have no num_batches_tracked.
+  // Versions before 2 have no num_batches_tracked.
   int64_t version() const override { return 2; }
 
   Options options;

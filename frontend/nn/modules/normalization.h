@@ -5,7 +5,7 @@
 
 namespace sy::nn {
 
-// Minus the mean and divided by the standard deviation over the last
+// The input minus the mean and divided by the standard deviation over the last
 // dimensions, those of normalized_shape; then, if elementwise_affine, times
 // weight (ones) and, with the option bias, plus bias (zeros), which have that
 // shape. Throws ValueError for an empty shape.

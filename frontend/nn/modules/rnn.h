@@ -32,7 +32,7 @@ class SY_API ParameterRefs : public std::vector<Tensor> {
   ParameterRefs& operator=(ParameterRefs&&) noexcept = default;
 };
 
-// What all of the networks have: parameters weight_ih_l0, weight_hh_l0,
+// The base of all of the networks: parameters weight_ih_l0, weight_hh_l0,
 // bias_ih_l0, bias_hh_l0 and weight_hr_l0, of layers 1 and on with their
 // number, of the direction from the last step with the ending _reverse. Throws
 // ValueError, which names the option, for sizes below 1, for a dropout that is

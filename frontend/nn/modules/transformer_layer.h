@@ -17,7 +17,7 @@ namespace detail {
 // The norm of such layers.
 SY_API LayerNorm layer_norm_like(const TransformerEncoderLayerOptions& options);
 
-// What layers of encoder and decoder have.
+// The base of layers of encoder and decoder.
 class SY_API TransformerLayerBase : public Module {
  public:
   TransformerEncoderLayerOptions options;

@@ -89,7 +89,7 @@ struct ThresholdOptions {
   ThresholdOptions(double threshold, double value)
       : threshold_(threshold), value_(value) {}
   SY_ARG(double, threshold);
-  // What elements up to the threshold become.
+  // The value of elements up to the threshold.
   SY_ARG(double, value);
   SY_ARG(bool, inplace) = false;
 };

@@ -18,7 +18,7 @@ struct AdaptiveLogSoftmaxWithLossOptions {
 
   SY_ARG(int64_t, in_features);
   SY_ARG(int64_t, n_classes);
-  // Where clusters of classes begin, in rising order.
+  // The classes at which clusters begin, in rising order.
   SY_ARG(std::vector<int64_t>, cutoffs);
   // Cluster i, from 1, sees in_features / div_value^i features.
   SY_ARG(double, div_value) = 4.;

@@ -57,7 +57,8 @@ struct MultiheadAttentionForwardFuncOptions {
 
   SY_ARG(int64_t, embed_dim_to_check);
   SY_ARG(int64_t, num_heads);
-  // Those of query, key and value below each other: (3 * embed_dim, embed_dim).
+  // The weights of query, key and value below each other: (3 * embed_dim,
+  // embed_dim).
   SY_ARG(Tensor, in_proj_weight);
   SY_ARG(Tensor, in_proj_bias);
   // (1, 1, embed_dim) both, or none.
@@ -76,7 +77,7 @@ struct MultiheadAttentionForwardFuncOptions {
   SY_ARG(Tensor, q_proj_weight);
   SY_ARG(Tensor, k_proj_weight);
   SY_ARG(Tensor, v_proj_weight);
-  // In place of projected keys and values: (batch * num_heads, length,
+  // Keys and values in place of projected ones: (batch * num_heads, length,
   // embed_dim / num_heads).
   SY_ARG(Tensor, static_k);
   SY_ARG(Tensor, static_v);

@@ -15,7 +15,7 @@ struct CosineSimilarityOptions {
 };
 
 struct PairwiseDistanceOptions {
-  // Which norm.
+  // The order of the norm.
   SY_ARG(double, p) = 2.0;
   // Added to each difference.
   SY_ARG(double, eps) = 1e-6;

@@ -152,7 +152,7 @@ class OneOf {
     constexpr std::string_view names[] = {Words::name...};
     return names[index_];
   }
-  // Where the word stands in the list: 1 for kMean above.
+  // The position of the word in the list: 1 for kMean above.
   constexpr int index() const { return index_; }
 
   friend constexpr bool operator==(OneOf a, OneOf b) {

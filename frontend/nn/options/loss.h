@@ -32,7 +32,7 @@ using SoftMarginLossOptions = ReductionOptions;
 
 struct WeightOptions {
   using reduction_t = LossReduction;
-  // What each loss is multiplied by, of sizes that broadcast to the losses'.
+  // The factor of each loss, of sizes that broadcast to the losses'.
   SY_ARG(Parameter, weight);
   SY_ARG(reduction_t, reduction) = kMean;
 };
@@ -162,7 +162,7 @@ struct NLLLossOptions {
 
 struct CrossEntropyLossOptions {
   using reduction_t = LossReduction;
-  // As of NLLLoss.
+  // The same as for NLLLoss.
   SY_ARG(Parameter, weight);
   SY_ARG(int64_t, ignore_index) = -100;
   SY_ARG(reduction_t, reduction) = kMean;
@@ -172,10 +172,10 @@ struct CrossEntropyLossOptions {
 
 struct BCEWithLogitsLossOptions {
   using reduction_t = LossReduction;
-  // What each loss is multiplied by, of sizes that broadcast to the losses'.
+  // The factor of each loss, of sizes that broadcast to the losses'.
   SY_ARG(Parameter, weight);
   SY_ARG(reduction_t, reduction) = kMean;
-  // What the part of the loss for targets of 1 is multiplied by.
+  // The factor of the part of the loss for targets of 1.
   SY_ARG(Parameter, pos_weight);
 };
 

@@ -68,7 +68,7 @@ struct PadFuncOptions {
 
   SY_ARG(std::vector<int64_t>, pad);
   SY_ARG(mode_t, mode) = kConstant;
-  // Of kConstant.
+  // The value that kConstant pads with.
   SY_ARG(double, value) = 0;
 };
 

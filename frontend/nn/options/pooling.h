@@ -24,7 +24,7 @@ struct AvgPoolOptions {
   // Whether windows may begin inside and end outside of the input.
   SY_ARG(bool, ceil_mode) = false;
   SY_ARG(bool, count_include_pad) = true;
-  // What sums are divided by, in place of the number of values.
+  // The divisor of sums, in place of the number of values.
   SY_ARG(std::optional<int64_t>, divisor_override) = std::nullopt;
 };
 using AvgPool1dOptions = AvgPoolOptions<1>;

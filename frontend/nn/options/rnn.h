@@ -13,7 +13,7 @@ namespace detail {
 
 using RNNNonlinearity = enumtype::OneOf<enumtype::kTanh, enumtype::kReLU>;
 
-// What all of the networks have in common.
+// The options that all of the networks have in common.
 struct RNNOptionsBase {
   using rnn_options_base_mode_t =
       enumtype::OneOf<enumtype::kRNN_TANH, enumtype::kRNN_RELU, enumtype::kLSTM,

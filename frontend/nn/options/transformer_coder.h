@@ -19,10 +19,10 @@ struct TransformerEncoderOptions {
       : TransformerEncoderOptions(TransformerEncoderLayer(layer_options),
                                   num_layers) {}
 
-  // What the layers are copies of; it is no part of the encoder.
+  // The layer that is copied; it is no part of the encoder.
   SY_ARG(TransformerEncoderLayer, encoder_layer) = nullptr;
   SY_ARG(int64_t, num_layers);
-  // What takes the result of the last layer, if anything.
+  // The module that takes the result of the last layer, if there is one.
   SY_ARG(AnyModule, norm);
 };
 

@@ -23,11 +23,12 @@ struct InterpolateFuncOptions {
   SY_ARG(std::optional<std::vector<double>>, scale_factor) = std::nullopt;
   SY_ARG(mode_t, mode) = kNearest;
   // Whether the centers of the corner pixels stay in place, not their edges;
-  // std::nullopt is false. Of the modes kLinear to kTrilinear.
+  // std::nullopt is false. Only the modes kLinear to kTrilinear take it.
   SY_ARG(std::optional<bool>, align_corners) = std::nullopt;
   // Whether to interpolate by the ratio of the sizes, not by scale_factor.
   SY_ARG(std::optional<bool>, recompute_scale_factor) = std::nullopt;
-  // Smooths before it makes images smaller. Of kBilinear and kBicubic.
+  // Smooths before it makes images smaller. Only kBilinear and kBicubic
+  // take it.
   SY_ARG(bool, antialias) = false;
 };
 

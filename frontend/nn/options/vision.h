@@ -14,7 +14,7 @@ struct GridSampleFuncOptions {
                                          enumtype::kReflection>;
 
   SY_ARG(mode_t, mode) = kBilinear;
-  // What lies outside of the input.
+  // The values outside of the input.
   SY_ARG(padding_mode_t, padding_mode) = kZeros;
   // Whether -1 and 1 are the centers of the first and last pixels, not their
   // outer edges; std::nullopt is false.

@@ -45,7 +45,7 @@ Tensor get_total_norm(TensorList tensors, double norm_type,
   const NoGradGuard no_grad;
   const Device device = tensors[0].device();
   const ScalarType dtype = tensors[0].scalar_type();
-  // Those without elements change no norm, and have no largest one.
+  // Tensors without elements change no norm, and have no largest one.
   std::vector<Tensor> full;
   for (const Tensor& t : tensors) {
     if (t.numel() != 0) full.push_back(t);

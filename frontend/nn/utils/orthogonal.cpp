@@ -25,8 +25,8 @@ Tensor diagonal_of(const Tensor& matrix) {
   return matrix.diagonal(/*offset=*/0, -2, -1);
 }
 
-// Of each number 1 or -1, and 1 of 0, so that a matrix of less than full rank
-// has orthonormal columns too.
+// The sign of each number, 1 or -1, and 1 for 0, so that a matrix of less than
+// full rank has orthonormal columns too.
 Tensor signs(const Tensor& t) { return t.ge(0).to(t.scalar_type()) * 2 - 1; }
 
 Tensor identity_like(const Tensor& matrix) {
@@ -78,7 +78,7 @@ class Orthogonal : public Parametrization {
       return {wide ? x.mT() : x};
     }
     set_base(tall);
-    // Of this original every map gives the identity.
+    // Every map gives the identity for this original.
     const Tensor original = zeros_like(value);
     diagonal_of(original).fill_(-1);
     return {original};
@@ -103,8 +103,8 @@ class Orthogonal : public Parametrization {
   }
 
   // PyTorch multiplies by the diagonal cut to integers. The result is the same
-  // where these are 1 or -1. Where weight decay has moved the diagonal, the
-  // signs still give an orthogonal matrix.
+  // if these are 1 or -1. The signs still give an orthogonal matrix if weight
+  // decay has moved the diagonal.
   static Tensor reflected(const Tensor& tall) {
     const Tensor vectors = tall.tril(-1);
     const Tensor tau = 2 / (vectors.mul(vectors).sum(-2) + 1);

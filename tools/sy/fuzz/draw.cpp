@@ -192,7 +192,7 @@ class Drawing {
     } else if (v.is_array() && !v.empty()) {
       change_list(v, type);
     } else if (v.is_number_integer() && r_.chance(40)) {
-      // Without overflow, which JSON would round.
+      // The sum must not overflow: JSON would round it.
       if (v < kMost && v > kLeast)
         v = v.get<int64_t>() + (r_.chance(50) ? 1 : -1);
     } else {

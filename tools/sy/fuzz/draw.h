@@ -17,8 +17,8 @@ class Draw {
   // `operators` is not empty.
   Draw(std::vector<OperatorHandle> operators, ExampleWords examples);
 
-  // The same each time for the same operators and seed. For a device whose
-  // memory nobody limits, sizes are either small or too large for any machine.
+  // The same call each time for the same operators and seed. Sizes are either
+  // small or too large for any machine if nobody limits the device's memory.
   FuzzCall call(uint64_t seed, uint64_t n, bool limited_memory) const;
 
  private:
@@ -27,7 +27,8 @@ class Draw {
 
   std::vector<OperatorHandle> operators_;
   ExampleWords examples_;
-  // By where the entry is in its file, for the entry's other forms.
+  // The functional operators by the place of the entry in its file, for the
+  // entry's other forms.
   std::map<std::string, OperatorHandle, std::less<>> functional_;
   mutable std::map<std::string, FuzzCall, std::less<>> bases_;
 };

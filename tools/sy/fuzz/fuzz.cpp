@@ -71,7 +71,7 @@ class Probe {
  public:
   explicit Probe(const Workers& workers) : workers_(workers) {}
 
-  // What it answers, or {"kind": "crash" or "hang", …}.
+  // The worker's answer, or {"kind": "crash" or "hang", …}.
   Json ask(const Json& request) {
     if (process_ == nullptr) process_ = workers_.start();
     process_->send(dump(request));
@@ -264,10 +264,10 @@ class Findings {
       last = v;
       return true;
     };
-    // What fails only after other calls cannot be made shorter.
+    // A call that fails only after other calls cannot be made shorter.
     const bool alone = fails(call);
-    // Where each question takes long, by itself or by a new process, fewer are
-    // asked.
+    // Fewer questions are asked if each takes long, by itself or by a new
+    // process.
     const int questions = found.kind == "hang"   ? 12
                           : found.kind == "leak" ? 40
                                                  : 300;
@@ -302,7 +302,7 @@ class Findings {
     return 1;
   }
 
-  // What was found again and not shown.
+  // Prints how often failures were found again and not shown.
   void print_repeated() const {
     for (const auto& [key, n] : seen_) {
       if (n > 1) {

@@ -30,9 +30,9 @@ struct FuzzCall {
   Json json() const;
 };
 
-// What a storage may be filled with, instead of with "values", which repeat.
-// "extreme" are the least and the largest numbers of the dtype, "special" have
-// NaN and infinities, "small" are 0, 1 and 2.
+// Ways to fill a storage, instead of with "values", which repeat. "extreme" are
+// the least and the largest numbers of the dtype, "special" have NaN and
+// infinities, "small" are 0, 1 and 2.
 inline constexpr const char* kFills[] = {
     "usual", "signed", "ties", "zeros", "ones", "extreme", "special", "small"};
 
@@ -42,7 +42,7 @@ struct FuzzArguments : Arguments {
 };
 
 bool is_view(const Json& v);  // a tensor VALUE that lies in a storage
-// Those of a call's arguments, and of its lists, by where they are.
+// The places of the tensors among a call's arguments, and in its lists.
 std::vector<Json::json_pointer> places_of_tensors(const Json& arguments);
 
 // Gives each storage the size that its tensors need, and drops those without
@@ -50,9 +50,9 @@ std::vector<Json::json_pointer> places_of_tensors(const Json& arguments);
 // elements_reached).
 bool fit_storages(FuzzCall& call);
 
-// Fresh arguments on a device. `schema` says of what a list is that is empty or
-// has ints among its numbers. Throws ValueError if a tensor does not lie within
-// its storage or a VALUE is malformed.
+// Fresh arguments on a device. `schema` gives the element type of a list that
+// is empty or has ints among its numbers. Throws ValueError if a tensor does
+// not lie within its storage or a VALUE is malformed.
 FuzzArguments make_arguments(const FuzzCall& call, const FunctionSchema& schema,
                              Device device);
 
@@ -60,7 +60,7 @@ FuzzArguments make_arguments(const FuzzCall& call, const FunctionSchema& schema,
 // same elements.
 FuzzCall describe_call(OperatorHandle op, const std::vector<Value>& arguments);
 
-// Of the tensor with these sizes, row by row.
+// The strides of a tensor with these sizes, row by row.
 std::vector<int64_t> dense_strides(const std::vector<int64_t>& sizes);
 // How many elements a storage must have for a tensor VALUE; nullopt if that is
 // no int64, or if the tensor has more elements than a trial should take.

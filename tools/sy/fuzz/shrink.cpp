@@ -8,7 +8,7 @@ namespace sy::tools {
 
 namespace {
 
-// What a shorter call has less of.
+// The length of a call, which a shorter call has less of.
 double length(const FuzzCall& call) {
   double out = static_cast<double>(dump(call.json()).size());
   for (const auto& [key, s] : call.storages.items()) {
@@ -124,7 +124,7 @@ class Shrinker {
     return any;
   }
 
-  // Of what is no tensor, at `at` and in lists there.
+  // Simplifies values that are no tensors, at `at` and in lists there.
   bool simplify_numbers(const Json::json_pointer& at, int depth) {
     const Json v = call_.arguments[at];
     bool any = false;

@@ -17,8 +17,8 @@ namespace sy::tools {
 
 namespace {
 
-// What a call may not change: sizes of tensors that it does not write, and
-// memory that no tensor that it writes has elements in.
+// The state that a call may not change: sizes of tensors that it does not
+// write, and memory that no tensor that it writes has elements in.
 class Untouched {
  public:
   Untouched(OperatorHandle op, const FuzzArguments& in) {
@@ -85,7 +85,7 @@ class Untouched {
     return str("{} by {} from {}", v.sizes(), v.strides(), v.storage_offset());
   }
 
-  // Where the written tensors lie now.
+  // Marks the bytes where the written tensors lie now.
   void mark() {
     for (const TensorBase& t : written_) {
       for (Kept& k : kept_) {
@@ -122,8 +122,8 @@ std::string problem_of_results(const std::vector<Value>& results) {
 // Each root takes a backward pass of its own, as long as all of them.
 constexpr size_t kMostRoots = 64;
 
-// Of all leaves, by ones for every result. Gradients may be refused, as not
-// every operator has them.
+// Judges the gradients of all leaves, by ones for every result. Gradients may
+// be refused, as not every operator has them.
 Verdict judge_gradients(const FuzzArguments& in,
                         const std::vector<Value>& results) {
   std::vector<Tensor> roots;
@@ -211,7 +211,7 @@ void forget_recorded(Device device) {
   try {
     lazy::sync(lazy::kWait);
   } catch (const Error&) {
-    // Of a call that was judged.
+    // The error is that of a call that was judged.
   }
 }
 
@@ -235,7 +235,7 @@ Verdict judge_call(const FuzzCall& call, Device device) {
     forget_recorded(device);
     if (n == 0) out = std::move(v);
     leaked = memory_stats().allocated - before;
-    // What is kept for the next call is kept once.
+    // Memory that is kept for the next call is kept once.
     if (leaked <= 0 || !out.kind.empty()) return out;
   }
   return {"leak", str("each call keeps {} bytes", leaked)};

@@ -7,17 +7,17 @@
 namespace sy::tools {
 
 struct Verdict {
-  // What is wrong, in a word, "" if nothing is: "InternalError", "foreign" (an
-  // exception that is no sy::Error), "unnamed" (an error that does not name
-  // the operator), "bounds" (a result outside its storage), "changed" (memory
-  // that the schema does not let the call write), "gradient" (of other sizes
-  // or a dtype), "leak" (memory is not given back; with AddressSanitizer, any
+  // The fault in a word, "" if there is none: "InternalError", "foreign" (an
+  // exception that is no sy::Error), "unnamed" (an error that does not name the
+  // operator), "bounds" (a result outside its storage), "changed" (memory that
+  // the schema does not let the call write), "gradient" (of other sizes or a
+  // dtype), "leak" (memory is not given back; with AddressSanitizer, any
   // memory), "malformed" (the call cannot be made).
   std::string kind;
   std::string why;
   bool refused = false;  // with an error, as it may
 
-  // The rest of a verdict by whoever watches the process: "crash" and "hang".
+  // The process that watches this one adds the kinds "crash" and "hang".
   Json json() const;
   static Verdict parse(const Json& v);
 };

@@ -118,7 +118,7 @@ int run_fuzz_worker(const FuzzWorkerOptions& options) {
     answer({{"fatal", e.what()}});
     return 1;
   }
-  // Without destructors: a worker's end must not look like a crash of a call.
+  // No destructors run: a worker's end must not look like a crash of a call.
   _exit(0);
 }
 
