@@ -8,9 +8,10 @@
 
 namespace sy::codegen {
 
-// Whether an out= argument must have the very dtype of the result. It must for
-// an operator that is no pointwise operator or reduction, and is not made of
-// those alone. Remembers its answers.
+// Whether an out= argument must have the very dtype of the result. Tags decide
+// first. Reductions and scans must if they have several results, operators of
+// `dispatch:` must unless `dtype:` promotes, composites must if one of the
+// operators that they call must. Remembers its answers.
 class ExactOut {
  public:
   using Elsewhere = std::function<bool(const std::string& name)>;

@@ -12,8 +12,8 @@
 #include "test/aten/tensor_values.h"
 #include "test/c10/expect_error.h"
 
-// What programs written for libtorch say of tensors: x[i] = 1, x.to("npu"),
-// std::cout << x.sizes(), cat({a, b}).
+// Expressions on tensors in programs written for libtorch: x[i] = 1,
+// x.to("npu"), std::cout << x.sizes(), cat({a, b}).
 
 namespace sy {
 namespace {

@@ -19,8 +19,8 @@
 #include "autograd/hooks.h"
 #include "test/c10/expect_error.h"
 
-// What others learn of a run of backward: its beginning, its end, and leaves
-// that it will not reach.
+// The events of a run of backward that others learn of: its beginning, its end,
+// and leaves that it will not reach.
 
 namespace sy::autograd {
 namespace {

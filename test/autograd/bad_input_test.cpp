@@ -27,8 +27,8 @@
 #include "c10/allocator.h"
 #include "test/c10/expect_error.h"
 
-// What goes wrong in a backward run: each is a typed error that names operator
-// and place, and leaves the engine, and the graph if it was not freed, as they
+// Errors in a backward run: each is a typed error that names operator and
+// place, and leaves the engine, and the graph if it was not freed, as they
 // were.
 
 namespace sy {
@@ -37,7 +37,7 @@ namespace {
 using namespace sy::autograd;  // NOLINT
 using sy::autograd::Node;
 
-// What an exception of the user comes out as: an Error that has it nested.
+// An exception of the user comes out as an Error that has it nested.
 void expect_foreign(const Tensor& root, const char* part) {
   try {
     root.backward({}, true);
@@ -245,7 +245,7 @@ TEST_F(BadInput, WhatHooksDo) {
                     "should give float64[2, 3] on cpu for output 0 of "
                     "mul.Tensor, gave float64[3] on cpu");
     h.remove();
-    // What is no std::exception passes as it is.
+    // A thrown object that is no std::exception passes as it is.
     h = inner.register_hook([](const Tensor&) -> Tensor { throw 5; });
     EXPECT_THROW(z.backward({}, true), int);
     h.remove();

@@ -7,10 +7,10 @@
 #include "autograd/function.h"
 #include "autograd/node.h"
 
-// What is kept with views: the gradient of one that retains it, whoever writes
-// to its memory; the memory of one that a Function saves. They vary how the
-// view is made, who writes, when, and what is saved. They never vary the
-// device.
+// State that is kept with views: the gradient of one that retains it, whoever
+// writes to its memory; the memory of one that a Function saves. The tests vary
+// how the view is made, who writes, when, and what is saved. They never vary
+// the device.
 
 namespace sy::autograd {
 namespace {

@@ -157,8 +157,8 @@ TEST(LinalgGradients, DeterminantOfASingularMatrix) {
   for (const double v : values(zero.grad())) EXPECT_NEAR(v, 0, 1e-12);
 }
 
-// What nothing flows into is left out, not taken along as zeros, which would
-// make NaN of these.
+// A result that nothing flows into is left out, not taken along as zeros, which
+// would make NaN of these.
 TEST(LinalgGradients, OfOneFactorAlone) {
   const Tensor same = eye(3, kDouble).mul(2).requires_grad_();
   const auto finite = [&](const Tensor& root) {

@@ -20,7 +20,7 @@ Tensor scores(IntArrayRef sizes) {
   return randn(sizes, kDouble);
 }
 
-// By normalized log-probabilities alone: through log_softmax.
+// Gradients by normalized log-probabilities alone: through log_softmax.
 TEST(CtcLoss, GradientsAreThoseOfFiniteDifferences) {
   const Tensor labels = tensor({{1, 3, 3}, {2, 1, 2}});
   for (const int64_t reduction : {0, 1, 2}) {
@@ -47,7 +47,7 @@ TEST(CtcLoss, LabelsAreClasses) {
   const Tensor p = log_softmax(scores({3, 1, 4}), -1);
   SY_EXPECT_ERROR(_ctc_loss(p, tensor({{1, 4}}), {3}, {2}), IndexError,
                   "[_ctc_loss] targets: expected a class in [0, 3], got 4");
-  // Those beyond the sequence are not looked at.
+  // The loss does not look at labels beyond the sequence.
   _ctc_loss(p, tensor({{1, 4}}), {3}, {1});
 }
 

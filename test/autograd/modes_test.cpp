@@ -257,7 +257,8 @@ TEST(Anomaly, ErrorsOfSecondDerivativesShowWhoseTheyAre) {
       << message;
 }
 
-// What stands in for a thread has all that its calls are made under.
+// A thread that stands in for another has all that the other's calls are made
+// under.
 TEST(Modes, GoToTheThreadThatStandsInForThisOne) {
   ThreadModes& mine = thread_state;
   const ThreadModes before = mine;

@@ -32,7 +32,7 @@ constexpr Line kArguments[] = {
 #include "test/autograd/operators_nn.inc"
 };
 
-// Checked to first order only, and why. Of the second there is an error.
+// Operators checked to first order only, and why. The second order is an error.
 constexpr Line kFirstOrder[] = {
     {"embedding_bag", "its derivative has none"},
     {"_embedding_bag", "its derivative has none"},
@@ -44,7 +44,7 @@ constexpr Line kFirstOrder[] = {
     {"segment_reduce", "its derivative has none"},
 };
 
-// Not checked, and why.
+// Operators that are not checked, and why.
 constexpr Line kExceptions[] = {
     {"_not_implemented", "is an error"},
     {"special_zeta.other_scalar", "not implemented"},
@@ -168,7 +168,7 @@ bool gives_tensors(OperatorHandle op) {
                      [](const Return& r) { return r.type.is_tensor_like(); });
 }
 
-// With the arguments that a line gives, some do not.
+// Some operators do not draw with the arguments that a line gives.
 bool draws(OperatorHandle op) {
   return op.entry().has_flag(OperatorDef::kRandom) &&
          !lists(kArguments, short_name(op, true));

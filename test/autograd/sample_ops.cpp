@@ -3,7 +3,7 @@
 #include "autograd/formulas.h"
 #include "autograd/generated_support.h"
 
-// As autograd/README.md says that generated code looks.
+// Nodes and kernels in the form that autograd/README.md gives generated code.
 
 namespace sy::sample {
 
@@ -375,7 +375,8 @@ Tensor view_kernel(DispatchKeySet ks, const Tensor& self, IntArrayRef size) {
   return result;
 }
 
-// Of views whose formula is their geometry: where they lie, and where self did.
+// The node of views whose formula is their geometry: where they lie, and where
+// self did.
 struct GeometryBackward final : NodeOf<1> {
   void apply(GradFrame& f) override {
     const Tensor& grad = f.grad();

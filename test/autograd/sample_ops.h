@@ -23,7 +23,7 @@ struct OpName {
   constexpr OpName(const char (&s)[N]) { std::copy_n(s, N, text); }
 };
 
-// What generated code has in aten/ops/<family>_ops.h.
+// The structs that generated code has in aten/ops/<family>_ops.h.
 template <OpName Name, class Signature>
 struct Op;
 template <OpName Name, class R, class... A>

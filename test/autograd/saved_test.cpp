@@ -11,8 +11,8 @@
 #include "autograd/saved_tensor.h"
 #include "c10/allocator.h"
 
-// What nodes keep for their gradients is the least that the formulas read:
-// results where they serve, nothing where sizes do.
+// Nodes keep for their gradients the least that the formulas read: results
+// where they serve, nothing where sizes do.
 
 namespace sy {
 namespace {

@@ -37,7 +37,7 @@ Tensor derivatives(const Function& f, const Tensor& at, int order) {
   for (int i = 0; i < order; ++i) {
     std::vector<Tensor> rows;
     for (int64_t k = 0; k < y.numel(); ++k) {
-      // What is constant has no history.
+      // A constant has no history.
       const Tensor g = y.requires_grad() ? autograd::grad({y[k]}, {x}, {}, true,
                                                           true, true)[0]
                                          : Tensor();
@@ -140,7 +140,7 @@ TEST(SpecialPoints, DeterminantsOfSingularMatrices) {
     expect_near(derivatives(det2, a, 2), second, 1e-12);
     expect_near(derivatives(det2, a, 3), Numbers(64, 0.0), 1e-12);
   }
-  // Of rank 1: the slopes are 0, theirs are not.
+  // A matrix of rank 1: the slopes are 0, theirs are not.
   const Tensor ones3 = ones({3, 3}, kDouble);
   EXPECT_NEAR(derivatives(det2, ones3, 1).abs().max().item<double>(), 0, 1e-12);
   const Tensor second = derivatives(det2, ones3, 2);

@@ -9,8 +9,8 @@
 #include "tools/sy/words.h"
 
 // Every write of an operator is counted, and whoever was called to make it is
-// known: what errors about overwritten saved tensors rest on. Outside of
-// inference mode inference tensors are not written.
+// known: errors about overwritten saved tensors rest on this. Inference tensors
+// are not written outside of inference mode.
 
 namespace sy {
 namespace {
@@ -22,7 +22,7 @@ bool writes(OperatorHandle op) {
   return false;
 }
 
-// Write no element; rrelu_with_noise not where it does not train.
+// These write no element; rrelu_with_noise none where it does not train.
 bool is_excepted(OperatorHandle op) {
   return op.name() == "aten::detach_" ||
          op.name().starts_with("aten::rrelu_with_noise");

@@ -235,8 +235,8 @@ TEST(Attention, BackwardOverTiles) {
   EXPECT_EQ(dk.sizes(), k.sizes());
 }
 
-// Grouped heads over tiles: what bfloat16 gives is what double gives for the
-// same numbers, but for its rounding.
+// Grouped heads over tiles: bfloat16 gives the results of double for the same
+// numbers, but for its rounding.
 TEST(Attention, BackwardOfBFloat16) {
   const auto small = [](IntArrayRef sizes) {
     return random(sizes).to(kBFloat16);

@@ -302,7 +302,7 @@ TEST_F(BatchNormSync, GradientOfTheInputIsThatOfTheJoinedBatch) {
       const auto [mean, invstd] = sy::batch_norm_stats(x, kEps);
       const auto [sum_dy, sum_dy_xmu, dw, db] = sy::batch_norm_backward_reduce(
           dy, x, mean, invstd, weight, true, true, true);
-      // Of the part that one of three ranks has.
+      // The gradient of the part that one of three ranks has.
       const Tensor dx = sy::batch_norm_backward_elemt(
           dy.narrow(0, 2, 3), x.narrow(0, 2, 3), mean, invstd, weight, sum_dy,
           sum_dy_xmu, sy::tensor({8, 12, 4}).to(kInt));
@@ -411,7 +411,7 @@ TEST_F(BatchNormSync, HaveGradients) {
   const Tensor means = random({3, 3}).requires_grad_();
   const Tensor invstds =
       sy::rand({3, 3}, kDouble).add(0.5).detach().requires_grad_();
-  // As ranks do, but for their exchange.
+  // The steps of a rank, without the exchange.
   EXPECT_TRUE(autograd::gradcheck(
       [](TensorList in) {
         const auto [mean, invstd] = sy::batch_norm_stats(in[0], kEps);

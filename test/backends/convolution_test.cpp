@@ -187,7 +187,7 @@ TEST(Convolution, ResultsDoNotDependOnThreads) {
   set_num_threads(before);
 }
 
-// Of images, of channels, of neither.
+// The derivative is cut by images, by channels, or not at all.
 TEST(Convolution, DerivativesByWeightInPartsAreTheSameForAnyThreads) {
   const int before = get_num_threads();
   const Shape shapes[] = {

@@ -46,7 +46,7 @@ void expect_moments(const Tensor& t, double mean, double variance,
 
 TEST(Distribution, PoissonHasItsMoments) {
   const Generator g = make_generator(3);
-  // By search below 10, by rejection from there on.
+  // poisson() searches below 10, and rejects from there on.
   for (const double m : {0.3, 4.0, 9.9, 10.0, 37.5, 1e6}) {
     expect_moments(poisson(filled(m), g), m, m, m + 3 * m * m,
                    "mean " + std::to_string(m));

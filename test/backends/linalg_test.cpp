@@ -161,7 +161,8 @@ TEST(Matmul, ATraceTellsWhoComputesIt) {
       << whole;
 }
 
-// Read as they lie, whatever multiplies elements of 16 bits here.
+// The operands are read as they lie, whatever multiplies elements of 16 bits
+// here.
 TEST(Matmul, FewRowsOfSmallFloats) {
   manual_seed(8);
   for (const ScalarType t : {kHalf, kBFloat16}) {
@@ -205,7 +206,7 @@ TEST(Matmul, InfinitiesOfHalfOnEveryMachine) {
   tiles::set_isa(before);
 }
 
-// Behind the weight lies memory that nobody may read.
+// Nobody may read the memory that lies behind the weight.
 TEST(Matmul, ReadsNothingBehindAWeightOfHalf) {
   constexpr size_t kPage = 4096;
   void* const pages = mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE,
@@ -264,7 +265,7 @@ TEST(Addmm, FewRowsByAWeight) {
       for (const int64_t n : {1, 2, 3, 4, 6, 65}) {
         for (const int64_t k : {32, 33, 40, 71}) {
           const Tensor x = matrix(m, k, m % 2 == 0 ? 0 : 2, t);
-          // What lies beyond a row of the weight must not be seen.
+          // The product must not read what lies beyond a row of the weight.
           const Tensor wide = full({n, k + 3}, NAN, t);
           const Tensor w = wide.narrow(1, 1, k);
           w.copy_(randn({n, k}, t));
@@ -278,7 +279,7 @@ TEST(Addmm, FewRowsByAWeight) {
           expect_near(values(mm(x, w.t())), xw, 1e-3);
           expect_near(values(addmm(row, x, w.t(), 1, 3)), with_row, 1e-3);
           expect_near(values(addmm(c, x, w.t(), 0.5, 3)), with_c, 1e-3);
-          // Nor may anything beyond a row of the result be written.
+          // It must not write beyond a row of the result, either.
           const Tensor out = full({m, n + 3}, 7, t);
           Tensor inner = out.narrow(1, 0, n);
           mm_out(inner, x, w.t());

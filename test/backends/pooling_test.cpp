@@ -62,7 +62,7 @@ TEST(Pooling, MaxIsTheSameHoweverItIsFound) {
   }
 }
 
-// Without a derivative no index is looked for.
+// The operator looks for no index if there is no derivative.
 TEST(Pooling, MaxIsTheSameWithoutIndices) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const ScalarType t : {kFloat, kDouble, kHalf, kInt}) {

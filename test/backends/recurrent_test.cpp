@@ -218,7 +218,7 @@ TEST_F(RecurrentLayers, TellWhichWayTheyTook) {
   expect_told(few, "multiplications, fewer than 1048576\n");
 }
 
-// Gradients of what has weights of its own for each result.
+// The gradients of a loss that gives each result a weight of its own.
 std::vector<Tensor> gradients(Network net, bool by_steps,
                               const std::vector<bool>& of) {
   std::vector<Tensor> inputs = {net.x, net.h, net.c};

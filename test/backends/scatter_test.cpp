@@ -49,7 +49,7 @@ Tensor restrided(const Tensor& t, int how) {
   return cat({t, t}, -1).slice(-1, 0, t.size(-1));
 }
 
-// What each element does, one after the other.
+// The expected result: elements go to their places one after the other.
 Values expected(const Tensor& self, int64_t dim, const Tensor& index,
                 const Tensor& src, std::string_view reduce, bool include_self) {
   Values out = values(self), counts(out.size(), include_self ? 1 : 0);
@@ -238,7 +238,8 @@ TEST(Scatter, BadIndicesWriteNothing) {
   EXPECT_EQ(values(self), (Values{1, 2, 3}));
 }
 
-// However far outside, among as many others as vectors take.
+// One index is wrong, however far outside, among as many others as vectors
+// take.
 TEST(Scatter, EveryIndexIsChecked) {
   const Tensor self = zeros({9});
   for (const int64_t bad : {int64_t{9}, int64_t{-1}, int64_t{-10},

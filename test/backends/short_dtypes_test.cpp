@@ -8,8 +8,8 @@
 #include "aten/tensor_new.h"
 #include "autograd/api.h"
 
-// What is computed of float16 and bfloat16 is rounded once, at the end: sums
-// of more terms than the dtype counts, and formulas of several steps. They vary
+// Results of float16 and bfloat16 are rounded once, at the end: sums of more
+// terms than the dtype counts, and formulas of several steps. The tests vary
 // the operator, the dtype and how many places are added to. The right values
 // are those of float32, rounded. They never vary the device.
 

@@ -193,7 +193,7 @@ TEST(Unique, ElementsAndSlices) {
 }
 
 TEST(Unique, RunsAreAsLongAsTheyAre) {
-  // Of 300, of 1, of 400: longer than what is compared at once.
+  // Runs of 300, 1 and 400: the long ones exceed what is compared at once.
   const Tensor x = cat({full({300}, 2.0), full({1}, 5.0), full({400}, 2.0)});
   for (const ScalarType dtype : {kByte, kLong, kFloat, kBFloat16, kDouble}) {
     const auto [v, inverse, counts] =

@@ -41,7 +41,7 @@ class OneDevice final : public HostDevice {
 ThreeDevices three;
 OneDevice one;
 
-// What a kernel saw.
+// The device and the operator that a kernel saw.
 struct Seen {
   int device = -1;
   std::string op;

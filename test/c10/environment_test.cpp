@@ -12,9 +12,9 @@
 
 #include "c10/cache_folder.h"
 
-// What a set-user-ID program takes from its environment. Varied: the program's
-// rights, who reads. Never varied: the owner of the program is nobody, who has
-// started it is root.
+// Variables that a set-user-ID program takes from its environment. Varied: the
+// program's rights, who reads. Never varied: the owner of the program is
+// nobody, and root has started it.
 
 namespace sy {
 
@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kAnswers = "ENVIRONMENT_TEST_ANSWERS";
 
-// In the process that a test starts: says what it sees, before main.
+// Says before main what the process that a test starts sees.
 [[maybe_unused]] const bool answers = [] {
   if (std::getenv(kAnswers) == nullptr) return false;
   const char* const seen = environment("SWITCHYARD_TRACE");
@@ -44,7 +44,7 @@ constexpr const char* kAnswers = "ENVIRONMENT_TEST_ANSWERS";
   _exit(99);
 }
 
-// What a copy of this program with these rights sees.
+// Returns what a copy of this program with these rights sees.
 std::string seen_by(mode_t mode) {
   namespace fs = std::filesystem;
   const fs::path program =

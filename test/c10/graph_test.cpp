@@ -12,8 +12,8 @@
 #include "test/c10/expect_error.h"
 #include "test/conformance/host_device.h"
 
-// What streams may do beyond running work: names of the device's own library,
-// priorities, times, graphs, tickets.
+// The abilities of streams beyond running work: names of the device's own
+// library, priorities, times, graphs, tickets.
 
 namespace sy {
 namespace {

@@ -17,8 +17,9 @@
 #include "c10/storage_payload.h"
 #include "c10/stream.h"
 
-// What plugins are compiled against: sizes, offsets, places in tables of
-// virtual functions, values of enumerations. layout.txt is the record of them.
+// The layout that plugins are compiled against: sizes, offsets, places in
+// tables of virtual functions, values of enumerations. layout.txt is the record
+// of them.
 
 namespace sy {
 namespace {
@@ -315,7 +316,7 @@ Record read_record(const std::string& text) {
   return out;
 }
 
-// What to do about a layout that is not the record's; "" if it is.
+// The advice about a layout that is not the record's; "" if it is.
 std::string advice(const Record& before, const Record& now) {
   std::string changes;
   bool added_only = true;

@@ -5,8 +5,8 @@
 #include "c10/plugin/library.h"
 #include "c10/scalar.h"
 
-// That there is room for what is not built yet: transforms, modes, autocast,
-// and numbers of 16 bytes.
+// There is room for what is not built yet: transforms, modes, autocast, and
+// numbers of 16 bytes.
 
 namespace sy {
 namespace {

@@ -8,8 +8,9 @@
 #include <fstream>
 #include <string>
 
-// Who could have put a file where it is. Varied: the modes of the file and of
-// the folders above it, links, owners. Never varied: access lists, groups.
+// The users who could have put a file where it is. Varied: the modes of the
+// file and of the folders above it, links, owners. Never varied: access lists,
+// groups.
 
 namespace sy {
 

@@ -10,7 +10,7 @@
 #include "codegen/model.h"
 
 // Descriptions of backends in the tree: what is wrong with them, and what is
-// generated of them. Those of plugins are in outside_test.cpp.
+// generated of them. outside_test.cpp has those of plugins.
 
 namespace sy::codegen {
 namespace {
@@ -97,7 +97,8 @@ class EmitBackend : public ::testing::Test {
     out << in.rdbuf();
     return out.str();
   }
-  // What a run says that makes `outs`, without the lines that carets are in.
+  // The errors of a run that makes `outs`, without the lines that carets are
+  // in.
   std::string make(const std::string& yaml, const std::string& input,
                    const std::vector<std::string>& outs,
                    bool per_family = false) {

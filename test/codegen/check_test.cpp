@@ -142,7 +142,7 @@ TEST_F(Errors, ExpressionsNestedTooDeep) {
       "deep\n");
 }
 
-// What cannot be written whole is not written at all.
+// Emitting writes nothing that it cannot write whole.
 TEST_F(Errors, EmitLeavesNoPartOfAFile) {
   const std::string folder = ::testing::TempDir() + "emitted";
   std::filesystem::remove_all(folder);
@@ -239,7 +239,7 @@ TEST(Print, AutogenAddsDerivedForms) {
                            "Tensor(a!)\n"),
             std::string::npos);
   EXPECT_NE(out.str().find("mul.out("), std::string::npos);
-  // What 'forms:' drops is not there.
+  // Forms that 'forms:' drops are not there.
   EXPECT_EQ(out.str().find("soften_("), std::string::npos);
 }
 

@@ -43,7 +43,7 @@ TEST(WriteFile, KeepsTheModeOfWhatItReplaces) {
     write(path, "mode " + std::to_string(mode));
     EXPECT_EQ(mode_of(path), mode);
   }
-  // What was left of a run that ended early, and that others may read.
+  // A file of a run that ended early, which others may read.
   ::chmod(path.c_str(), 0600);
   std::ofstream(path + ".unfinished") << "left";
   ::chmod((path + ".unfinished").c_str(), 0666);

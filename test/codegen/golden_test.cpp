@@ -8,7 +8,7 @@
 
 #include "codegen/commands.h"
 
-// What is made of testdata/sample.yaml, which has an operator of each kind, is
+// The output of testdata/sample.yaml, which has an operator of each kind, is
 // just what lies in golden/ (and is compiled there). To accept a change:
 // SY_UPDATE_GOLDENS=$PWD/test/codegen/golden and run this test.
 

@@ -10,7 +10,7 @@ namespace sy {
 
 namespace composite {
 
-// Of names.yaml.
+// The kernel that names.yaml names.
 Tensor listed(const Tensor& self, ArrayRef<double> by, ArrayRef<Scalar> more,
               ArrayRef<bool> which) {
   return self * by[0] * more[more.size() - 1] * (which[1] ? 2 : 3);

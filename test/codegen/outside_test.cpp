@@ -6,7 +6,7 @@
 
 #include "codegen/commands.h"
 
-// What is generated for projects outside the tree: backends that list the
+// Code generated for projects outside the tree: backends that list the
 // operators they support, and libraries of operators of their own.
 
 namespace sy::codegen {

@@ -53,7 +53,7 @@ TensorBase fresh_like(const TensorBase& t) {
   return TensorBase(make_tensor(t.sizes(), t.dtype(), t.device()));
 }
 
-// Of contiguous float32 tensors. `op` is named in errors.
+// Doubles a contiguous float32 tensor. `op` is named in errors.
 TensorBase twice_of(const char* op, const TensorBase& self) {
   SY_CHECK(self.dtype() == kFloat, Type, "[{}] self: expected float32, got {}",
            op, self.dtype());
@@ -164,7 +164,8 @@ TensorBase brittle(const TensorBase& self, int64_t n) {
   return twice_of("fixture_brittle", self);
 }
 
-// Without memory for a copy it forgets what it has, or that it failed.
+// These two forget, without memory for a copy, what they have, or that they
+// failed.
 TensorBase forgetful(const TensorBase& self) {
   TensorBase first = fresh_like(self);
   try {
@@ -207,7 +208,7 @@ std::vector<TensorBase> numbers(int64_t i, double f, bool b, const Scalar& s,
   return {ints, floats};
 }
 
-// Of the device: any strides.
+// Doubles a tensor of the device, with any strides.
 TensorBase& device_twice_(TensorBase& self) {
   float* data = on_host(self.data_ptr<float>());
   SY_CHECK(self.dim() <= 1, Value, "one dim at most");

@@ -21,7 +21,7 @@ class HostDevice : public DeviceInterface, public Allocator {
   void copy_on_device(void* to, const void* from, size_t n, int) override {
     if (n != 0) std::memmove(to, from, n);
   }
-  // With room for a kernel that runs over the end.
+  // Memory has room for a kernel that runs over the end.
   void* allocate(size_t n) override {
     if (n == 0) return nullptr;
     void* const p = std::aligned_alloc(64, (n + 127) / 64 * 64);

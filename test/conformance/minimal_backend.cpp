@@ -6,7 +6,7 @@
 #include "test/conformance/host_device.h"
 
 // A backend with kernels for just what `sy minimal-set` names, and none for the
-// rest: what is composed must do with these. The kernels compute on the CPU.
+// rest: composite operators must do with these. The kernels compute on the CPU.
 
 namespace sy {
 namespace {
@@ -20,7 +20,7 @@ bool is_composed(OperatorHandle op) {
   return false;
 }
 
-// The one that writes what its signature does not say.
+// The one kernel that writes what its signature does not say.
 Tensor copy_from(const Tensor& self, const Tensor& dst, bool) {
   copy_between(dst, self);
   return dst;

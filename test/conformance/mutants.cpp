@@ -123,7 +123,8 @@ void binary(const TensorBase& out, const TensorBase& a, const TensorBase& b,
   if (is("writes to an input") && n != 0) put(a, x[0], 42);
 }
 
-// What is wrong for some ranks, sizes, layouts and calls alone.
+// Whether the mutant goes wrong, if it does so for some ranks, sizes, layouts
+// and calls alone.
 bool goes_wrong(const TensorBase& out, const TensorBase& a,
                 const TensorBase& b) {
   static std::atomic<int> calls = 0;
@@ -404,7 +405,7 @@ SY_LIBRARY_IMPL(_, Mutant, m) { m.fallback(Kernel::from_boxed(&cpu_fallback)); }
 }  // namespace
 }  // namespace sy
 
-// What sygen writes of a YAML.
+// The claims, as sygen writes them of a YAML.
 extern "C" __attribute__((visibility("default"), used))
 const char* const switchyard_backend_claims[] = {
     "Mutant",

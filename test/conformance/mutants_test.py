@@ -86,8 +86,8 @@ MUTANTS = {
     "writes to an input": "add.Tensor",
 }
 
-# What the backend lists: `--supported` and `--size soak` notice their mutants as
-# well.
+# The operators that the backend lists: `--supported` and `--size soak` notice
+# their mutants as well.
 CLAIMED = {"_copy_from", "add.Tensor", "add_.Tensor", "argmax", "fill_.Scalar",
            "mm", "relu", "sum.dim_IntList"}
 AXES = {"rank", "size", "broadcast", "strides", "offset", "sharing",

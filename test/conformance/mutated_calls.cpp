@@ -39,7 +39,7 @@ void call(const Kernel& kernel, const OperatorEntry& op, DispatchKeySet keys,
   if (wrong && m.after != nullptr) m.after(args, results);
 }
 
-// As after a loop that ends too early: the last element is what memory had.
+// The last element is what memory had, as after a loop that ends too early.
 void lose_last(const Value& v) {
   const TensorBase& t = v.to_tensor();
   if (t.numel() < 2) return;

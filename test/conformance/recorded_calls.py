@@ -365,7 +365,7 @@ def products_of_int8():
     yield call("_int_mm", m(6, 9).t(), strided(m(6, 7)))
     yield call("_int_mm", t(3, 8, dtype=u8, low=0, high=255), m(8, 4))
     yield call("_int_mm", t(33, 64, dtype=u8, low=0, high=255), m(64, 20))
-    # As large as products get.
+    # These products are as large as they get.
     yield call("_int_mm", torch.full((2, 64), -128, dtype=i8),
                torch.full((64, 2), -128, dtype=i8))
     for sizes in ((0, 3, 2), (2, 3, 0), (2, 0, 3)):
@@ -748,7 +748,7 @@ def borders():
     for name in "elu celu selu relu6 hardswish hardsigmoid".split():
         steep = name.startswith("hard") or name == "relu6"
         yield call(name, x[1:] if steep else x)
-    # Of a few elements alone: in a whole vector PyTorch has other slopes.
+    # Calls of a few elements alone: PyTorch has other slopes in a whole vector.
     yield call("relu6", numbers([nan, 1], f64))
     yield call("hardtanh", numbers([nan, 0.5], f64))
     yield call("elu", x, 1.5, 2, 0.5)

@@ -54,7 +54,7 @@ def is_limit(name, text):
     return LIMITS.search(text) is not None
 
 
-# What a case shows ---------------------------------------------------------
+# Kinds of cases ------------------------------------------------------------
 
 def kind(case):
     """Two cases of equal kinds show the same thing."""
@@ -107,7 +107,7 @@ class Widener:
         self.torch, self.record = torch, record
         torch.set_num_threads(1)
 
-    # Of errors: (what, value) in the order of what is most worth showing.
+    # Arguments for errors: (what, value), the one most worth showing first.
 
     def wrong_tensor(self, t, written):
         torch = self.torch
@@ -204,7 +204,7 @@ class Widener:
         for _, what, arguments in found:
             yield what, arguments
 
-    # Of calls that succeed.
+    # Arguments of calls that succeed.
 
     def mapped(self, op, given, f, outs=None):
         """All tensor arguments that are not out= through f."""

@@ -107,7 +107,7 @@ TEST(Digits, SplitSharesNoRowAndFollowsItsSeed) {
   EXPECT_NE(rows(split(data, 0.8, 6).test), rows(a.test));
 }
 
-// What the training never saw may be anything.
+// Examples that the training never saw may be anything.
 TEST(Digits, TestPartDoesNotChangeTheModel) {
   Options options;
   options.epochs = 2;

@@ -19,7 +19,7 @@ std::string variable(const char* name) {
   return text != nullptr ? text : "false";
 }
 
-// What n ranks of a program print.
+// The output of n ranks of a program.
 std::string run(int n, const std::string& program) {
   std::string command = "timeout 60 " + variable("SY");
   command += " launch --no-labels --threads-per-rank 1 -n " +
@@ -38,7 +38,7 @@ struct Line {
   double loss, right;
 };
 
-// Those that begin with a word, and have a loss and a part of 100 %.
+// The lines that have `word`, then a loss and a part of 100 %.
 std::vector<Line> lines_of(const std::string& text, const std::string& word) {
   std::vector<Line> all;
   for (size_t at = 0; (at = text.find(word, at)) != text.npos; ++at) {

@@ -18,7 +18,7 @@ std::vector<std::string> examples() {
   std::ifstream in("schemas/gen/docs/ops/examples.txt");
   std::vector<std::string> out;
   for (std::string line; std::getline(in, line);) {
-    // Those that say why there is no derivative are no calls.
+    // Lines that say why there is no derivative are no calls.
     if (line.find(" derivative: ") == line.npos) out.push_back(line);
   }
   return out;

@@ -146,7 +146,7 @@ void pickle(std::string_view bytes) {
   members[0].name = "f/data.pkl";
   members[0].size = members[0].compressed = bytes.size();
   members[0].crc = io::crc32(0, bytes.data(), bytes.size());
-  // Storages, of which no byte is read.
+  // The storages, of which no byte is read.
   for (size_t i = 1; i < members.size(); ++i) {
     members[i].name = "f/data/" + std::to_string(i - 1);
     members[i].size = members[i].compressed = 64;
@@ -158,7 +158,7 @@ void torch_archive(std::string_view bytes) {
   const FileView file = view_of(bytes);
   reading([&] {
     std::vector<io::ZipMember> members = io::read_zip(file);
-    // So that a damaged pickle is read.
+    // Mends the CRCs, so that a damaged pickle is read.
     for (io::ZipMember& m : members) {
       if (!m.deflated) m.crc = io::crc32(0, file.data + m.data, m.size);
     }

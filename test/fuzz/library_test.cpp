@@ -15,8 +15,8 @@
 #include "test/fuzz/library_target.h"
 
 // Shared objects whose headers and notes were corrupted: some 100,000 of them,
-// or as many as SY_FUZZ_RUNS says. What is changed are fields, to the values
-// at which readers go wrong, whole parts, and bytes.
+// or as many as SY_FUZZ_RUNS says. The test changes fields, to the values at
+// which readers go wrong, whole parts, and bytes.
 
 namespace sy::fuzz {
 namespace {

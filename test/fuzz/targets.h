@@ -4,8 +4,8 @@
 #include <span>
 #include <string_view>
 
-// What is read of files that others wrote. Each target takes any
-// bytes; it aborts where a promise is broken, and else returns.
+// The readers of files that others wrote. Each target takes any bytes; it
+// aborts where a promise is broken, and else returns.
 
 namespace sy::fuzz {
 
@@ -13,9 +13,10 @@ struct Target {
   std::string_view name;  // also of the folder of its corpus
   void (*run)(std::string_view text);
 };
-// Of the generator: yaml, schema, expression, words (examples), operators (our
-// files), torch (PyTorch's). Of tensors: safetensors, safetensors_index, npy,
-// npz, pickle and torch_archive (PyTorch's). Of plugins: library.
+// The targets of the generator: yaml, schema, expression, words (examples),
+// operators (our files), torch (PyTorch's); of tensors: safetensors,
+// safetensors_index, npy, npz, pickle and torch_archive (PyTorch's); of
+// plugins: library.
 std::span<const Target> targets();
 
 }  // namespace sy::fuzz

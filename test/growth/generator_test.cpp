@@ -9,7 +9,7 @@
 #include "test/growth/described.h"
 #include "test/growth/work.h"
 
-// As runtime_test.cpp, of sygen.
+// The tests of runtime_test.cpp, for sygen.
 
 namespace sy::codegen {
 namespace {

@@ -21,7 +21,7 @@ uint64_t work_of(const std::function<void()>& f);
 double growth(const std::function<std::function<void()>(int64_t)>& prepare,
               int64_t n);
 
-// Beyond which doubled work is not linear any more.
+// The growth beyond which doubled work is not linear any more.
 inline constexpr double kMostGrowth = 3;
 
 }  // namespace sy::test

@@ -13,7 +13,7 @@ std::vector<std::string> names(int64_t n) {
   return out;
 }
 
-// What the tests of this folder are for is found by the count that they use.
+// The count that the tests of this folder use finds what they are for.
 TEST(Work, AQuadraticSearchGrowsTooMuch) {
   const double g = growth(
       [](int64_t n) -> std::function<void()> {

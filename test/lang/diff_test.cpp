@@ -198,7 +198,7 @@ TEST(DiffTest, EveryPrimitiveAgreesWithFiniteDifferences) {
         at[name] = point[k] + (beyond ? 1 : 0);
       }
       const Expr e = make_call(std::string(info.name), args);
-      // By their orders these have no derivative.
+      // These have no derivative by their orders.
       const bool ordered = prim == Prim::zeta || prim == Prim::polygamma ||
                            prim == Prim::igamma || prim == Prim::igammac;
       for (int k = ordered ? 1 : 0; k < n; ++k) {

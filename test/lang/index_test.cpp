@@ -193,7 +193,7 @@ TEST(RequireTest, MessagesComeFromTheText) {
             "SY_CHECK(self.size(0) > 1, Value,\n"
             "         \"[mm] self: expected self.size(0) > 1, got "
             "self.size(0) = {}\", self.size(0));\n");
-  // What the condition may not have come to is read only if it has.
+  // The message reads a value only if the condition has come to it.
   EXPECT_EQ(require("flag or (self.dim() > 0 and self.size(0) > 1)"),
             "SY_CHECK(flag || (self.dim() > 0 && self.size(0) > 1), Value,\n"
             "         \"[mm] self: expected flag or self.dim() > 0 and "

@@ -151,7 +151,7 @@ TEST(TensorTest, OverloadsAndDefaults) {
             "sy::zeros(self.sizes(), self.options().dtype(kBool))");
   EXPECT_EQ(value("zeros(self.sizes(), dtype=bool, options=self.options())"),
             "sy::zeros(self.sizes(), self.options().dtype(kBool))");
-  // What is not said keeps its default.
+  // An option that is not given keeps its default.
   EXPECT_EQ(value("randint(5, self.sizes(), device=self.device())"),
             "sy::randint(5, self.sizes(), "
             "TensorOptions().dtype(kLong).device(self.device()))");
@@ -184,7 +184,7 @@ TEST(TensorTest, LetIfAndLists) {
   EXPECT_EQ(value("tensors[0]"), "geometry::at(\"f\", TensorList(tensors), 0)");
 }
 
-// Where nothing flows: zeros, or absent to what takes a Tensor?.
+// A gradient where nothing flows is zeros, or absent to what takes a Tensor?.
 TEST(TensorTest, GradientsOfSeveralResults) {
   const Table table;
   TensorEnv names = env();

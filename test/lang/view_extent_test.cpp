@@ -6,9 +6,9 @@
 
 #include "lang/diagnostics.h"
 
-// Which views are compared with the storage at each call. Varied: sizes,
-// strides and offset, near to each form that needs no check. Never varied: that
-// self is the only tensor.
+// Views that are compared with the storage at each call. Varied: sizes, strides
+// and offset, near to each form that needs no check. Never varied: self is the
+// only tensor.
 
 namespace sy::lang {
 namespace {

@@ -16,7 +16,7 @@ std::string errors(const std::string& text) {
   return d.str();
 }
 
-// Where the first occurrence of `what` in the scalar at `key` stands.
+// The place of the first occurrence of `what` in the scalar at `key`.
 std::string place(const std::string& text, const char* key, const char* what) {
   Diagnostics d;
   const YamlNode root = parse_yaml(text, "a.yaml", d);
@@ -120,7 +120,7 @@ TEST(YamlTest, SyntaxErrorsHaveAPlace) {
   EXPECT_EQ(errors("\xEF\xBB\xBF# only a comment\n"), "");
 }
 
-// What yaml-cpp says, or does not say, of these is not what we do.
+// Our errors of these differ from those of yaml-cpp, which may have none.
 TEST(YamlTest, ErrorsOfTheLibraryAreInOurWords) {
   const std::pair<const char*, const char*> kErrors[] = {
       {"a: ]\n", "1:4: ']' cannot begin a text; put the text in quotes"},
@@ -194,7 +194,7 @@ TEST(YamlTest, AnchorsAliasesAndTagsAreAllReported) {
                 unsupported("4:4", "'!f' is a YAML tag") +
                 unsupported("5:1", anchor) +
                 unsupported("5:7", "'!<i>' is a YAML tag"));
-  // Where yaml-cpp gives up.
+  // Texts at which yaml-cpp gives up.
   const std::pair<const char*, const char*> kLast[] = {
       {"a: &\n", anchor},
       {"a: * b\n", alias},

@@ -5,8 +5,8 @@
 
 #include "test/runtime/twins.h"
 
-// What is wrong with a schema is told all at once, as `sygen check` tells it,
-// and nothing of it is registered.
+// Loading tells all errors of a schema at once, as `sygen check` tells them,
+// and registers nothing of it.
 
 namespace sy::test {
 namespace {
@@ -133,7 +133,7 @@ TEST(SchemaErrors, SignaturesThatTheirKindCannotServe) {
 TEST(SchemaErrors, NoTextIsAnErrorOfItsOwnKindOrNone) {
   EXPECT_EQ(problem(""), "");
   EXPECT_THROW(load_schema("no/such/file.yaml"), RegistrationError);
-  // What has no end or no writer, and what holds files.
+  // A file without an end, a pipe without a writer, and a folder.
   const std::string pipe = str("{}/schema.pipe", ::testing::TempDir());
   std::remove(pipe.c_str());
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);

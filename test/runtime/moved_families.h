@@ -26,12 +26,12 @@ class MovedFamilies {
     return *all;
   }
 
-  // Of every form, by its name: "relu" -> rt_activation::relu. In-place forms
-  // of `composed` are left out.
+  // The operator of every form, by its name: "relu" -> rt_activation::relu.
+  // In-place forms of `composed` are left out.
   std::map<std::string, OperatorHandle> operators;
   // The entries whose kernel is the compiled one.
   std::set<std::string> forwarded;
-  // Those of them that call other operators, which autograd records.
+  // The forwarded entries that call other operators, which autograd records.
   std::set<std::string> composed;
 
  private:

@@ -17,7 +17,7 @@
 namespace sy::test {
 namespace {
 
-// What differs in a case that the compiled operator passes; "" if nothing does.
+// The difference in a case that the compiled operator passes; "" if none.
 std::string difference(const tools::CaseFile& file, OperatorHandle compiled,
                        OperatorHandle loaded, int* calls) {
   const tools::CaseRunner twin(compiled, file, {Device(kCPU)});

@@ -352,7 +352,7 @@ TEST_F(Twins, KernelsOfOthers) {
   EXPECT_NE(call("twin::grown", {of(x), of(y), 0}).error, "");
 }
 
-// Of an in-place view nothing is written: other views keep their history.
+// An in-place view writes nothing: other views keep their history.
 TEST_F(Twins, InPlaceViewsAreRecorded) {
   for (const char* ns : {"twin::", "loaded::"}) {
     SCOPED_TRACE(ns);

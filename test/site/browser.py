@@ -57,7 +57,8 @@ class Browser:
                                  flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(domain + ".enable")
-        # As if the window were in front, which the clipboard asks for.
+        # The page acts as if the window were in front, which the clipboard asks
+        # for.
         self.call("Emulation.setFocusEmulationEnabled", enabled=True)
 
     def __enter__(self):

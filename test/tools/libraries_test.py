@@ -57,7 +57,7 @@ class LibrariesTest(unittest.TestCase):
         self.assertIn("libhwy-dev", facts.packages)
         self.assertEqual(len(facts.wheels), 2)
 
-    # Whatever is taken out of the table, something is used that it lacks.
+    # The table without any one entry lacks something that is used.
     def test_every_entry_is_needed(self):
         for entry in self.entries:
             with self.subTest(entry.name):
@@ -65,7 +65,7 @@ class LibrariesTest(unittest.TestCase):
                 self.assertNotEqual(self.problems_of(rest), [])
 
     def test_every_word_is_needed(self):
-        # What is by hand cannot be seen.
+        # These fields are by hand: the test cannot see their uses.
         fields = set(libraries.FIELDS) - {"full", "optional", "commands",
                                           "with"}
         for index, entry in enumerate(self.entries):
@@ -82,9 +82,9 @@ class LibrariesTest(unittest.TestCase):
                             continue
                         self.assertNotEqual(self.problems_of(entries), [])
 
-    # Whatever is added, nothing uses it.
+    # Nothing uses a word that is added.
     def test_every_word_is_used(self):
-        # In two parts, so that it does not stand here.
+        # The name is in two parts, so that it does not stand here.
         program = "no-such" "-program"
         added = {"packages": "liblz4-dev", "wheel": "lz4==4.3 --hash=sha256:0",
                  "with": "LZ4", "includes": "lz4.h", "imports": "lz4",

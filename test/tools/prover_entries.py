@@ -105,14 +105,14 @@ WRONG = {
                      ["reduce: {map: self, identity: 1, combine: a + b}",
                       "derivative: {self: grad.expand(self.sizes())}"],
                      "identity"),
-    # What only the numbers and words of the schema lead to.
+    # Mistakes that only the numbers and words of the schema lead to.
     "band": ("(Tensor self) -> Tensor",
              ["pointwise: 'if self > 7.5 and self < 7.8 then 2 * self else "
               "self'", "derivative: {self: grad}"], "numbers"),
     "at_seven": ("(Tensor self, int n=1) -> Tensor",
                  ["pointwise: 'if n == 7 then self * self else self'",
                   "derivative: {self: grad}"], "n = 7"),
-    # What the entry says of itself.
+    # Statements of the entry about itself.
     "cut": ("(Tensor self) -> Tensor", ["composite: self.detach() * 2"],
             "not constant"),
     "denied": ("(Tensor self) -> Tensor",
@@ -129,7 +129,8 @@ WRONG = {
               "derivative: {self: auto}"], "no elements"),
 }
 
-# What `third` calls: its second derivative is right, its third is not.
+# The operators that `third` calls: its second derivative is right, its third is
+# not.
 HELPERS = """
 - func: mine::squared3(Tensor self) -> Tensor
   pointwise: 3 * self * self

@@ -16,7 +16,7 @@ TOOLS = "tools"
 NVCC, NVDISASM = "nvidia-cuda-nvcc", "nvidia-cuda-nvdisasm"
 HAVE_PIP = subprocess.run(["python3", "-m", "pip", "--version"], check=False,
                           capture_output=True).returncode == 0
-# Of the machine; it would be found first.
+# The machine's own nvdisasm would be found first.
 HAVE_NVDISASM = shutil.which("nvdisasm") or os.path.exists(
     "/usr/local/cuda/bin/nvdisasm")
 

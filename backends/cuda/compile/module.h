@@ -60,7 +60,7 @@ class ProgramSource {
 
 // The compiled kernel for the device, or nullptr: then it has been queued, and
 // the caller runs the interpreter (engine/interpret.h). By SWITCHYARD_CUDA_JIT:
-// `background` (the default), `wait` (compiles, never nullptr), `off` (always
+// `background` (the default), `wait` (compiles it now), `off` (always
 // nullptr, but for packs and the kernels in the library). A key whose
 // compilation failed gives nullptr for ever, with one warning. `source` is
 // borrowed for the call.

@@ -56,7 +56,7 @@ std::vector<std::string> fallbacks() {
   return out;
 }
 
-// Elements of each kind, among them what is special.
+// Elements of each kind, special ones among them.
 Tensor sample(ScalarType dtype, int shift, bool zeros) {
   std::vector<double> v = {0, 1, 2, 3, 5, 7, 1, 0, 4, 2, 6, 3};
   if (dtype == kFloat || dtype == kDouble) {

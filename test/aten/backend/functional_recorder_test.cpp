@@ -30,7 +30,7 @@ HostDevice& recorder() {
   return *d;
 }
 
-// What a recorded call would give, here computed at once on the CPU.
+// The result of a recorded call, here computed at once on the CPU.
 class Recorded final : public StoragePayload {
  public:
   Recorded(DeviceType backend, Tensor t)

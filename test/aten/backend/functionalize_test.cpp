@@ -37,8 +37,8 @@ Tensor counting(IntArrayRef sizes, ScalarType dtype = kFloat) {
 
 Values read(const Tensor& t) { return values(functional_value(t)); }
 
-// What a program does to an ordinary tensor and to a functional one of the same
-// elements; the value of the functional one stays as it was.
+// A program does the same to an ordinary tensor and to a functional one of the
+// same elements; the value of the functional one stays as it was.
 template <class Program>
 void expect_same(const Tensor& start, Program program) {
   const Tensor plain = start.clone();
@@ -300,7 +300,7 @@ TEST(Functionalize, MemoryIsThereForWhoAsks) {
   f.add_(1);
   EXPECT_EQ(f.const_data_ptr<float>()[1], 11);
   EXPECT_EQ(f[3].item().to_double(), 4);
-  // What is written by a pointer counts as well.
+  // A write by a pointer counts as well.
   f.mutable_data_ptr<float>()[0] = -5;
   EXPECT_EQ(read(f), (Values{-5, 11, 21, 4}));
   f.add_(1);

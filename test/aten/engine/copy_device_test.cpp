@@ -21,7 +21,7 @@
 #include "test/c10/expect_error.h"
 
 // Copies within a device, by what the device brings for them: nothing, a kernel
-// of _copy_from, a kernel of copy_. And of tensors without memory.
+// of _copy_from, a kernel of copy_. Copies of tensors without memory.
 
 namespace sy {
 namespace {

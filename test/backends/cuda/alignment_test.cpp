@@ -110,7 +110,7 @@ TEST_F(Alignment, OfTwoOperandsOfEverySize) {
   }
 }
 
-// To the last byte of a page, of any number of elements.
+// Memory up to the last byte of a page, of any number of elements.
 TEST_F(Alignment, OfOneOperandToTheEndOfItsMemory) {
   for (const ScalarType dtype : {kChar, kShort, kFloat, kDouble}) {
     const auto places = static_cast<int64_t>(16 / element_size(dtype));

@@ -19,11 +19,11 @@
 #include "test/c10/expect_error.h"
 #include "test/c10/with_environment.h"
 
-// What users get wrong, and what machines lack: a clear error each, and nothing
-// is lost. Beside it: door_test and driver_test (no driver), compile_test and
-// pack_test (compilers, packs, flipped bits), cache_test (full disks, folders
-// of others), alignment_test (misaligned memory), errors_test (faults, fork),
-// unload_test.
+// Mistakes of users, and what machines lack: each gives a clear error, and
+// nothing is lost. Beside it: door_test and driver_test (no driver),
+// compile_test and pack_test (compilers, packs, flipped bits), cache_test (full
+// disks, folders of others), alignment_test (misaligned memory), errors_test
+// (faults, fork), unload_test.
 
 namespace sy::cuda {
 namespace {
@@ -52,8 +52,8 @@ TEST(BadDriver, HasNoDevice) {
   EXPECT_THROW(ones({2}).cuda(), Error);
 }
 
-// A library that is none, or one from before the functions that are needed.
-// What was on the device is still there.
+// A library that is none, or one from before the functions that are needed. The
+// elements on the device are still there.
 TEST(BadCompiler, LacksAFunction) {
   setenv("SWITCHYARD_CUDA_CACHE", "", 1);
   const char* const other = std::getenv("SWITCHYARD_CUDA_DRIVER");
@@ -217,7 +217,7 @@ TEST(BadDevices, DoNotMixInOneCall) {
   EXPECT_TRUE((x + z).cpu().equal(square * 2));
 }
 
-// Whatever an operator has checked before.
+// The launch looks at devices, whatever the operator has checked before.
 TEST(BadDevices, OfAnOperandAreNoticedByTheLaunch) {
   if (!with_environment("FAKE_CUDA_DEVICES", "2")) return;
   const Tensor x = testing::made(4, 0), y = testing::made(4, 1);

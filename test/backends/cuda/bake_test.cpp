@@ -22,7 +22,7 @@ namespace {
 
 std::string records() { return testing::TempDir() + "/records"; }
 
-// Before anything asks for a kernel.
+// Recording begins before anything asks for a kernel.
 const bool is_recording = [] {
   const char* const folder = std::getenv("TEST_TMPDIR");
   setenv("SWITCHYARD_CUDA_RECORD",
@@ -143,7 +143,7 @@ TEST(CudaBake, InstancesAreLinesOfAFile) {
   SY_EXPECT_ERROR(read_records("/nowhere"), Error, "is no folder of records");
 }
 
-// What is baked and what nvcc is shown.
+// The instances that are baked and that nvcc is shown.
 TEST(CudaBake, TheListOfInstancesIsOfThisLibrary) {
   std::set<std::string> lines, sources;
   for (const RecordedUnit& u :

@@ -184,7 +184,7 @@ TEST_F(Blas, results_wait_in_their_stream) {
 }
 
 TEST_F(Blas, tf32_is_off_until_it_is_allowed) {
-  // As <sy/cuda.h> calls them.
+  // <sy/cuda.h> calls these operators like this.
   const auto is_allowed = typed_operator<bool()>("cuda::allow_tf32");
   EXPECT_FALSE(is_allowed.call());
   typed_operator<void(bool)>("cuda::set_allow_tf32").call(true);
@@ -268,7 +268,7 @@ TEST_F(BlasLibrary, that_refuses_a_device_is_not_asked_again) {
 
 TEST_F(BlasLibrary, without_a_way_for_a_bias_adds_it_as_a_matrix) {
   setenv("FAKE_BLAS_REFUSES", "bias", 1);
-  // Of sizes that no test has asked for before: plans are kept.
+  // No test has asked for these sizes before: plans are kept.
   const Pair a = pair(numbers({12, 19}, kFloat));
   const Pair b = pair(numbers({19, 14}, kFloat));
   const Pair bias = pair(numbers({14}, kFloat));

@@ -35,7 +35,7 @@ std::string refused_image() {
   return fake<decltype(fake_cuda_refused_image)>("fake_cuda_refused_image")();
 }
 
-// Also where the machine that built this had no NVRTC.
+// Whether there are kernels: the machine that built this may have had no NVRTC.
 bool has_kernels() {
   const std::string said = describe_built_in();
   if (said == "9 for sm_80, sm_90, compute_90") return true;
@@ -56,7 +56,7 @@ std::string error_of(const std::function<void()>& call) {
 
 class CudaBuiltIn : public testing::Test {
  protected:
-  // On a device of the capability, without a compiler.
+  // Asks on a device of the capability, without a compiler.
   void expect_asked(const char* capability, const std::string& image,
                     const std::string& error) {
     if (!with_environment("FAKE_CUDA_CAPABILITY", capability)) return;
@@ -70,7 +70,7 @@ class CudaBuiltIn : public testing::Test {
     EXPECT_NE(said.find("/nowhere/libnvrtc.so"), std::string::npos) << said;
     EXPECT_TRUE(said.ends_with("; " + error)) << said;
     EXPECT_EQ(refused_image(), image);
-    // What the driver refused once it is not asked again.
+    // The driver is not asked again for an image that it refused once.
     const int64_t asked = image.empty() ? 0 : 1;
     EXPECT_EQ(count_refused(), asked);
     error_of([] { kernel(0, "factory.cu", "fill_items", {{"SY_ITEM", "4"}}); });

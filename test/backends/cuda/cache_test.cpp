@@ -229,7 +229,7 @@ TEST(CudaCache, RemovesTheOldestBeyondItsBound) {
     age(cache.path() + "/" + hex(key(i)) + ".key", 100 - i);
     age(cache.path() + "/" + hex(image.id) + ".image", 100 - i);
   }
-  // What is read becomes new.
+  // A read makes an entry new.
   EXPECT_NE(bytes_for(cache, key(0)), "nothing");
   cache.trim();
   EXPECT_NE(bytes_for(cache, key(0)), "nothing");
@@ -314,7 +314,7 @@ TEST(CudaHash, DependsOnEveryByteAndOnTheParts) {
       c = static_cast<char>(c ^ 1 << bit);
     }
   }
-  // Of files: never another one.
+  // Names of files are made of this hash: it must never be another one.
   EXPECT_EQ(hex(hash_of("kernel")), "d30cfba7f16dc463dbd419f800e49c1c");
 }
 

@@ -24,9 +24,9 @@
 #include "test/c10/expect_error.h"
 #include "test/c10/with_environment.h"
 
-// On the fake driver and the fake NVRTC, which $SWITCHYARD_CUDA_DRIVER and
-// $SWITCHYARD_NVRTC name. A test that another process must not know what it
-// compiled uses programs of its own number.
+// The tests run on the fake driver and the fake NVRTC, which
+// $SWITCHYARD_CUDA_DRIVER and $SWITCHYARD_NVRTC name. A test whose compilations
+// another process must not know uses programs of its own number.
 
 namespace sy::cuda {
 namespace {
@@ -68,7 +68,7 @@ class Broken : public ProgramSource {
   std::string label() const override { return "a broken one"; }
 };
 
-// What a numbered kernel writes.
+// Runs a numbered kernel and returns the number that it writes.
 int run(const Function& f) {
   const driver::Api& a = driver::api();
   driver::DevicePointer memory = 0;

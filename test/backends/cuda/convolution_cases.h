@@ -76,7 +76,7 @@ inline Tensor forward(const Case& c, const Tensor& x, const Tensor& w,
 inline int64_t outputs(const Case& c) {
   return c.transposed ? c.weight[1] * c.groups : c.weight[0];
 }
-// How large the numbers are that a result is the sum of.
+// The size of the numbers that a result is the sum of.
 inline double size_of(const Case& c) {
   double terms = 1;
   for (const int64_t v : c.weight) terms *= static_cast<double>(v + 1);

@@ -65,7 +65,7 @@ TEST(Copy, FillsEveryLayoutFromEveryLayout) {
         y.cuda.copy_(x.cuda);
         y.cpu.copy_(x.cpu);
         EXPECT_TRUE(same(y.cpu, y.cuda)) << what;
-        // What lies between the elements stays.
+        // The copy leaves what lies between the elements.
         EXPECT_TRUE(same(y.cpu.as_strided({33 * 17}, {1}, 0),
                          y.cuda.as_strided({33 * 17}, {1}, 0)))
             << what;

@@ -64,7 +64,7 @@ class CubLibrary(unittest.TestCase):
                          [name for name, _ in Table._fields_[3:]])
         self.assertGreaterEqual(table.cuda, 12000)
         self.assertIn(b"no kernel image", table.error_text(209))
-        # Where there is no device a call says so, and does not fall.
+        # A call says so if there is no device, and does not crash.
         size = ctypes.c_size_t(0)
         error = table.sum_before(None, ctypes.byref(size), None, 1000, None)
         if error == 0:

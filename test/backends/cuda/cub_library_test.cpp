@@ -87,7 +87,7 @@ TEST_F(CubLibrary, that_is_another_library_is_not_used) {
   EXPECT_EQ(calls_of_sort(), 0);
 }
 
-// As without code for the device.
+// The double answers as if it had no code for the device.
 TEST_F(CubLibrary, that_refuses_a_device_is_not_asked_again) {
   setenv("FAKE_CUB_ERROR", "209", 1);
   open(double_.c_str());

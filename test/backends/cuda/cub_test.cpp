@@ -2,7 +2,8 @@
 #include "backends/cuda/sort.h"
 #include "test/backends/cuda/numeric_fixture.h"
 
-// With CUB, or with its double (fake/cub), as without: to the bit.
+// CUB, or its double (fake/cub), gives the results of our own kernels to the
+// bit.
 
 namespace sy::cuda::testing {
 namespace {
@@ -15,15 +16,15 @@ class Cub : public ::testing::Test {
   }
   void TearDown() override { cub::least() = {}; }
 
-  // From the first element on; or never.
+  // Uses CUB from the first element on; or never.
   static void use_cub() { cub::least() = {1, 1, 1, 1, 1}; }
   static void use_own() {
     constexpr int64_t kNever = int64_t{1} << 62;
     cub::least() = {kNever, kNever, kNever, kNever, kNever};
   }
 
-  // f() by CUB, as many calls of it as there must be at least, and by our own
-  // kernels: the bits of `expected`.
+  // f() gives the bits of `expected` by CUB, with at least so many calls of it,
+  // and by our own kernels.
   template <class F>
   static void expect(const std::vector<Tensor>& expected, int64_t least_calls,
                      const F& f) {
@@ -99,7 +100,7 @@ TEST_F(Cub, takes_the_first_and_the_most_frequent) {
   expect(list(mode(t.cpu, 1)), 1, [&] { return list(mode(t.cuda, 1)); });
 }
 
-// As it is for users.
+// The least size is that of users.
 TEST_F(Cub, sorts_from_the_least_size_on) {
   cub::least() = {};
   const Pair p = pair(ties({cub::least().sort_row}, kFloat, 5, 3000));

@@ -62,7 +62,7 @@ TEST(Element, packs_hold_elements_in_order) {
   EXPECT_EQ((load_pack<double, 4>(wide).at[3]), 4);
 }
 
-// Where element i is, by division.
+// The place of element i, by division.
 template <size_t kDims>
 int64_t place(const int64_t (&sizes)[kDims], const long long* strides,
               int64_t i) {

@@ -93,7 +93,7 @@ TEST_F(DnnPlans, tensor_cores_are_taken_where_they_may_be) {
     const dnn::Plan p = plan(convolution_of(kLayer, dtype),
                              ConvolutionResult::kY, Order::kLast);
     EXPECT_TRUE(p.works) << p.text;
-    // Behind its number the text has what was refused before.
+    // The text names what was refused before behind the number.
     const std::string engine = p.text.substr(0, p.text.find(", number"));
     return engine.find(" with note 0") != std::string::npos;
   };

@@ -1,7 +1,7 @@
 #include <cstdlib>
 #include <string>
 
-// Of every test of the backend: compiled kernels are kept where the test runs.
+// Keeps the compiled kernels of every test of the backend where the test runs.
 
 // For AddressSanitizer: it takes some of the kernels' variables of threads for
 // what older systems had at such addresses, and dies when it looks for leaks.

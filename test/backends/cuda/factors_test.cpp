@@ -3,7 +3,7 @@
 
 #include "test/backends/cuda/numeric_fixture.h"
 
-// Factors are held to what they are made of: A.
+// The tests hold factors to A, which they are made of.
 
 namespace sy::cuda::testing {
 namespace {

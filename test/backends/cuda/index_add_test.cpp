@@ -49,7 +49,7 @@ TEST(IndexAdd, SortsManyIndices) {
 }
 
 // More sources for a place than one thread joins. Whole numbers are the same in
-// whatever order they are added; of floats the order is the same each time.
+// whatever order they are added; floats are added in the same order each time.
 TEST(IndexAdd, SharesWhatGoesToOnePlace) {
   for (const int64_t n : {1025, 5000, 40000}) {
     for (const int64_t rows : {1, 2, 7}) {

@@ -169,7 +169,7 @@ TEST(Launch, CheckSyncWaitsAfterEachLaunch) {
 TEST(Launch, AnotherContextOfTheThreadDoesNotMatter) {
   const Tensor x = made(1);
   step(x, 0, 1);
-  // As other code of the process may.
+  // Other code of the process may do this.
   driver::check(driver::api().context_set(nullptr), "cuCtxSetCurrent");
   step(x, 1, 1);
   EXPECT_EQ(read(x), std::vector<int64_t>{2});

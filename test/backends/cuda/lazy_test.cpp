@@ -54,8 +54,8 @@ int64_t launches() {
   return counters().launches;
 }
 
-// What a function of tensors gives on the CPU, on cuda and on lazy; on lazy it
-// takes fewer launches.
+// A function of tensors gives the same on the CPU, on cuda and on lazy; on lazy
+// it takes fewer launches.
 template <class F>
 void expect_fused(const std::vector<Tensor>& inputs, const F& f) {
   const Tensor want = f(inputs);
@@ -193,7 +193,7 @@ TEST_F(LazyOnCuda, ErrorsNameTheOperator) {
       what.find("index_select] index: expected an index into a size of 7"),
       std::string::npos)
       << what;
-  // Of a region.
+  // An error of a region.
   const Tensor n = tensor({4, 5}).to(lazy_device());
   const Tensor zero = zeros({2}, TensorOptions(kLong)).to(lazy_device());
   const Tensor ratio = (n + 1).remainder(zero * 2);
@@ -227,7 +227,8 @@ TEST_F(LazyOnCuda, ThreadsAndTheirStreams) {
         Tensor mine = (shared * (i + k)).cumsum(0);
         lazy::sync({mine});
         expect_same(mine - 1, (want * (i + k)).cumsum(0) - 1);
-        // From a tensor that this thread's stream makes, and back to one.
+        // The lazy device reads a tensor that this thread's stream makes, and
+        // gives one back.
         const Tensor eager = (sample({40}).cuda() + k).cumsum(0);
         const Tensor there = eager.to(lazy_device()) + 1;
         Tensor back = there.to(Device("cuda:0")).cumsum(0);

@@ -3,7 +3,7 @@
 namespace sy::cuda::testing {
 namespace {
 
-// What sums are held to: made in float64, integers in their dtype.
+// The operand of expected sums: in float64, integers in their dtype.
 Tensor wide(const Tensor& t) {
   return is_floating_type(t.scalar_type()) ? t.to(kDouble) : t;
 }
@@ -22,7 +22,8 @@ constexpr Sizes kSizes[] = {{1, 1, 1, 1},    {3, 2, 5, 4},    {2, 1, 70, 33},
                             {1, 9, 11, 900}, {1, 2, 3, 2500}, {0, 2, 3, 4},
                             {2, 0, 3, 4},    {2, 3, 0, 4},    {2, 3, 4, 0}};
 
-// As a batch of matrices: rows or columns that lie close together, or neither.
+// The layout of a batch of matrices: rows or columns that lie close together,
+// or neither.
 enum class Matrix { kRows, kColumns, kNeither };
 Pair matrices(int64_t batch, int64_t rows, int64_t columns, ScalarType dtype,
               Matrix layout, unsigned seed) {

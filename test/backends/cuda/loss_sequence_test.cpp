@@ -125,7 +125,8 @@ TEST(CtcLoss, layouts_are_read_as_they_are) {
                    call.backward(x, t, call.weights.cuda, results, false)));
 }
 
-// Of lengths in tensors, there and on the CPU; nothing of it runs on the CPU.
+// Lengths are tensors there and on the CPU; nothing of the loss runs on the
+// CPU.
 TEST(CtcLoss, whole_losses_train) {
   sy::reset_fallback_counts();
   const Case& c = cases()[1];
@@ -162,7 +163,7 @@ TEST(CtcLoss, labels_are_classes) {
                   "a size of 4, got {}",
                   k));
   }
-  // Those beyond the sequence are not looked at.
+  // The loss does not look at labels beyond the sequence.
   EXPECT_EQ(error_of([&] { sy::_ctc_loss(x, label(4), {3}, {1}); }), "");
 }
 

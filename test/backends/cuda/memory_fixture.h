@@ -18,8 +18,8 @@
 
 namespace sy::cuda::memory_testing {
 
-// What the fake devices are, unless the environment says otherwise: three of
-// 256 MiB each, whose memory the host may touch.
+// Sets the fake devices, unless the environment says otherwise: three of 256
+// MiB each, whose memory the host may touch.
 inline const bool fake_devices = [] {
   setenv("FAKE_CUDA_DEVICES", "3", 0);
   setenv("FAKE_CUDA_MEMORY", "256M", 0);

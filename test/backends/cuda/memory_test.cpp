@@ -337,7 +337,7 @@ TEST_F(DeviceMemory, TheLimitHoldsForLargeBlocks) {
                   "set_memory_limit or SWITCHYARD_CUDA_MEMORY_LIMIT");
   a.deallocate(p, 6 * kMiB);
   void* q = a.allocate(9 * kMiB);
-  // What was kept went back first.
+  // The allocator gave back first what it had kept.
   EXPECT_LE(counters().device_bytes, static_cast<int64_t>(10 * kMiB));
   a.deallocate(q, 9 * kMiB);
 }

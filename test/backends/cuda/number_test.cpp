@@ -3,7 +3,7 @@
 namespace sy::cuda::testing {
 namespace {
 
-// Of every kind: denormals, the largest, infinities and NaN.
+// Numbers of every kind: denormals, the largest, infinities and NaN.
 Tensor kinds(ScalarType dtype) {
   constexpr double kNumbers[] = {0.0,      -0.0,      1.0,   -1.5,   0.7,
                                  5e-324,   -3e-310,   1e-45, 1e-40,  6e-8,

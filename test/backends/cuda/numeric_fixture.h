@@ -6,8 +6,8 @@
 #include "c10/registry.h"
 #include "test/backends/cuda/pairs.h"
 
-// Beside pairs.h: numbers at the edges of their dtype, and results that may
-// differ by roundings.
+// Numbers at the edges of their dtype, and results that may differ by
+// roundings, beside those of pairs.h.
 
 namespace sy::cuda::testing {
 

@@ -152,7 +152,7 @@ TEST(CudaPack, WrittenAgainKeepsItsMode) {
   EXPECT_EQ(mode_of(path), 0600u);
 }
 
-// Whatever bit it is: no wrong image ever comes out.
+// A bit of each byte is flipped in turn: no wrong image ever comes out.
 TEST(CudaPack, AFlippedBitIsNoticed) {
   const std::string path =
       write({{{kAdd}, {k80}, "the image"}, {{kMul}, {k90}, "another"}});
@@ -177,7 +177,7 @@ TEST(CudaPack, AFlippedBitIsNoticed) {
       ++damaged;
     }
   }
-  // Beside the head and the index there are the images and zeros.
+  // The rest beside the head and the index is images and zeros.
   EXPECT_GE(refused, sizeof(PackHead) - 8 + 2 * sizeof(PackEntry));
   EXPECT_GE(damaged, 16u);
 }

@@ -35,7 +35,8 @@ class PinnedMemory : public ::testing::Test {
     a.trim();
     a.reset_peak();
   }
-  // What the allocator holds; the runtime has pinned memory of its own.
+  // The bytes that the allocator holds; the runtime has pinned memory of its
+  // own.
   int64_t held() const { return counters().host_bytes - others_; }
 
   Allocator& a = pinned_allocator();
@@ -175,7 +176,7 @@ TEST_F(PinnedMemory, WhatIsKeptCountsTowardsTheLimit) {
   a.deallocate(p, 4 * kMiB);
 }
 
-// The limit is of what is asked for: blocks may be larger.
+// The limit counts the bytes that are asked for: blocks may be larger.
 TEST_F(PinnedMemory, ALimitThatIsNoPowerOfTwoCanBeUsedUp) {
   a.set_limit(static_cast<int64_t>(3 * kMiB));
   void* p = a.allocate(3 * kMiB);

@@ -127,7 +127,7 @@ TEST(PointwiseKernels, threads_find_what_others_add) {
       static_cast<size_t>(kEach));
 }
 
-// What the disk has is loaded once, whoever looks first.
+// An interpreter that the disk has is loaded once, whoever looks first.
 TEST(CudaInterpreter, AKeptOneRunsOnADeviceThatWasAskedForItBefore) {
   if (!with_environment("FAKE_CUDA_DEVICES", "2")) return;
   if (device_count() < 2) GTEST_SKIP() << "this takes two devices";

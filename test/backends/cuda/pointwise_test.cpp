@@ -183,8 +183,8 @@ TEST_P(Pointwise, transposed) {
 }
 
 TEST_P(Pointwise, negative_strides_of_views) {
-  // Of the walk's kind: the same memory backwards is not a stride of a tensor
-  // here, but one that repeats is.
+  // Tensors have no negative strides here, but strides that repeat memory,
+  // which are of the same kind for a walk.
   const Twin x = twin_of({100}, kFloat, 1), y = twin_of({100}, kFloat, 2);
   expect_equal("aten::mul.Tensor",
                {x.view({30, 40}, {1, 1}), y.view({30, 40}, {0, 1})});
@@ -410,7 +410,7 @@ TEST(PointwiseInBackground, first_interpreted_then_compiled) {
   EXPECT_EQ(after.units + after.kept, before.units + before.kept + 1);
 }
 
-// So does a process that has only what an earlier one kept.
+// A process that has only what an earlier one kept does so, too.
 TEST(PointwiseInBackground, interpreted_by_what_an_earlier_process_kept) {
   const Twin x = twin_of({5000}, kShort, 1), y = twin_of({5000}, kShort, 2);
   if (std::getenv("SY_OTHER_PROCESS") == nullptr) {

@@ -11,7 +11,7 @@
 #include "c10/array_ref.h"
 #include "c10/error.h"
 
-// What is printed for programs. To accept a change of the files in testdata:
+// The text printed for programs. To accept a change of the files in testdata:
 // SY_UPDATE_GOLDENS=$PWD/test/backends/cuda/testdata and run this test.
 
 namespace sy::cuda::print {

@@ -39,7 +39,8 @@ bool is_defined(const program::Program& p, ComputeType type) {
          p.n_inputs + p.n_results <= PointwiseCall::kMaxOperands;
 }
 
-// Those of operators and of fused derivatives, each once, that the type has.
+// The programs of operators and of fused derivatives that the type has, each
+// once.
 std::vector<Named> all_programs(ComputeType type) {
   std::vector<Named> out;
   std::set<std::string> seen;
@@ -144,7 +145,7 @@ class Trial {
   }
 
  private:
-  // What a GPU's logarithm, which gamma functions go by, makes of their bits.
+  // The relative error of a GPU's logarithm, which gamma functions use.
   double share_of(const std::string& text) const {
     if (!on_gpu() || text.find("gamma(") == std::string::npos) return 0;
     return type_ == ComputeType::f64 ? 1e-12 : 1e-5;
@@ -175,7 +176,8 @@ TEST_P(Programs, have_the_bits_of_the_cpu) {
     GTEST_SKIP() << "runs with SY_ALL_KERNELS=1";
   }
   tiles::set_isa(tiles::Isa::avx2);  // whose functors are those of devices
-  // Known, so that kernels are queued and compiled together.
+  // The interpreters are known, so that kernels are queued and compiled
+  // together.
   interpreter(0, type, false);
   if (program::is_floating(type)) interpreter(0, type, true);
   std::deque<Trial> runs;

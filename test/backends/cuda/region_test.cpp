@@ -317,7 +317,7 @@ TEST_F(RegionTest, says_what_it_does_not_take) {
   t.builder().output(t.builder().product(a, b, 2, kFloat), kFloat,
                      std::vector<int64_t>{6, 0, 1});
   EXPECT_NE(t.refused().find("a product"), std::string::npos) << t.refused();
-  // Of too many operands for the interpreter.
+  // A program of too many operands for the interpreter.
   Trial wide({3});
   std::vector<int> values;
   std::vector<program::Step> steps;
@@ -396,8 +396,8 @@ TEST_F(RegionTest, packs_of_rows_with_what_is_broadcast) {
 
 // ---- rows that are read once
 
-// The bits of the interpreters, which reduce one after the other, by one
-// kernel.
+// One kernel gives the bits of the interpreters, which reduce one after the
+// other.
 void expect_one_kernel(Trial& t, const std::string& what) {
   set_jit_mode(JitMode::kOff);
   const std::vector<Tensor> steps = t.run(kCUDA);

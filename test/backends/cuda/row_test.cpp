@@ -24,7 +24,7 @@ TEST(Softmax, of_every_dtype_layout_and_dim) {
   }
 }
 
-// In registers of a warp, in shared memory, and read again.
+// Rows in registers of a warp, in shared memory, and read again.
 TEST(Softmax, rows_of_every_length) {
   for (const ScalarType dtype : {kFloat, kHalf}) {
     for (const int64_t n : {1, 31, 32, 1024, 1025, 8200, 20000, 20001}) {

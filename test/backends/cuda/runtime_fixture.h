@@ -46,7 +46,7 @@ const Function& kernel_of_test(int device, const char* name);
 inline Device cuda_device(int index) {
   return Device(kCUDA, static_cast<int8_t>(index));
 }
-// On the device, not filled.
+// A tensor on the device, not filled.
 Tensor made(int64_t n, int index = 0);
 // Its elements, int64.
 std::vector<int64_t> read(const Tensor& t);
@@ -63,7 +63,7 @@ class Gate {
   Tensor word_;  // pinned
 };
 
-// What calls from its scope are kernels of.
+// Makes calls from its scope kernels of the operator.
 class AsOperator {
  public:
   explicit AsOperator(const char* name, int device = 0)

@@ -585,7 +585,7 @@ TEST(Copies, FromPinnedMemoryDoNotWait) {
       std::copy(sent.begin(), sent.end(), static_cast<char*>(here->data()));
       EXPECT_TRUE(begin_copy(0, there, 0, here, 0, 4096));
     }
-    // What was pinned next is other memory: the first is still read.
+    // The next pinned storage is other memory: the first is still read.
     const Storage other = StorageImpl::allocate_pinned(4096, kCUDA);
     std::fill_n(static_cast<char*>(other->data()), 4096, 0);
     EXPECT_TRUE(begin_copy(0, back, 100, there, 200, 1000));

@@ -42,7 +42,7 @@ def parse(assembly, log):
     kernels = {}
     parts = FUNCTION.split(assembly)
     for name, text in zip(parts[1::2], parts[2::2]):
-        # What follows the code is other sections.
+        # Other sections follow the code.
         text = text.split("//---")[0]
         kernels[name] = Kernel(name, INSTRUCTION.findall(text))
     said = ENTRY.split(log)

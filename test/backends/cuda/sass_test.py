@@ -43,7 +43,7 @@ PRINTED = {
 }
 _THREE = ("ptxas rather has three blocks on a multiprocessor than 6 more "
           "registers for the places beside the values")
-# Of SOURCES: the definitions, and what kernels promise that all do not.
+# The files of SOURCES: definitions, and promises that not all kernels make.
 WRITTEN = {
     "activation_softmax.cu": ("SY_E=float SY_F=f32 SY_T=float", {
         "softmax_rows": Promise(loads=3, stores=1),

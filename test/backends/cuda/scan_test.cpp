@@ -83,7 +83,7 @@ TEST_F(Scan, rows_and_columns_of_every_length) {
 }
 
 // Rows that blocks share: some tiles, and more of them than look back at once.
-// Of all dtypes by the interpreter, of some by kernels of their own.
+// The interpreter scans all dtypes, kernels of their own scan some.
 TEST_F(Scan, long_rows_of_every_dtype) {
   const auto sums = [](ScalarType dtype) {
     for (const int64_t rows : {1, 2}) {

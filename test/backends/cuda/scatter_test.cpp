@@ -28,7 +28,7 @@ TEST(Scatter, WritesElementsOfEachSize) {
   }
 }
 
-// As many sources as each way to do it takes: few, many for each place, more
+// Numbers of sources for each way to scatter: few, many for each place, more
 // than a block sorts.
 const std::vector<std::vector<int64_t>> kIndexSizes = {
     {3, 1}, {3, 4}, {3, 40}, {3, 900}, {2, 3000}};

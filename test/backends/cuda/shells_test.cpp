@@ -13,7 +13,7 @@
 #include "backends/cuda/print/scan.h"
 #include "c10/dispatcher.h"
 
-// What is printed for reductions, scans and regions. To accept a change of the
+// The text printed for reductions, scans and regions. To accept a change of the
 // files in testdata: SY_UPDATE_GOLDENS=$PWD/test/backends/cuda/testdata and run
 // this test.
 

@@ -45,7 +45,7 @@ TEST(Sort, rows_about_the_room_of_a_block) {
   }
 }
 
-// By digits, in several tiles, of which each waits for those before it.
+// Digits are sorted in several tiles, of which each waits for those before it.
 TEST(Sort, long_rows_of_every_dtype) {
   for (const ScalarType dtype : all_dtypes()) {
     for (const bool descending : {false, true}) {
@@ -147,7 +147,7 @@ TEST(Topk, many_of_long_rows_without_ties) {
   }
 }
 
-// In longer rows equals come in the order of their places.
+// Equal elements of longer rows come in the order of their places.
 TEST(Topk, many_of_long_rows_with_ties_by_place) {
   for (const int64_t k : {300, 2000, 4900}) {
     const Pair p = pair(ties({2, 5000}, kHalf, 9, 30));

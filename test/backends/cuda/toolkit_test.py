@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-# Of each library: the file with our list, its macro, the header, the namespace
+# For each library: the file with our list, its macro, the header, the namespace
 # of our declarations, and the toolkit's library with the symbols.
 LISTS = [
     ("backends/cuda/driver/api.h", "SY_CUDA_DRIVER_FUNCTIONS", "cuda.h",

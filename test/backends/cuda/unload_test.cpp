@@ -45,7 +45,8 @@ TEST(CudaUnload, LiveTensorsHoldTheLibrary) {
   EXPECT_TRUE((zeros({4}).cuda() + 1).cpu().equal(ones({4})));
   const Tensor y = zeros({4}).cuda();
   const std::string said = error_of([&] { k.launch(1, 4, {y}); });
-  // Of a library that was really gone; if it stayed in memory, the kernel did.
+  // The launch fails if the library was really gone; if it stayed in memory,
+  // the kernel did.
   if (!said.empty()) {
     EXPECT_NE(said.find("compile it again"), std::string::npos) << said;
     cuda::compile("void one(float* x) { x[threadIdx.x] = 1; }", "one")

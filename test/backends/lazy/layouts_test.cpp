@@ -19,7 +19,7 @@ struct Named {
   Call call;
 };
 
-// Of images with two spatial dims.
+// Calls on images with two spatial dims.
 const std::vector<Named>& calls() {
   static const std::vector<Named> all = {
       {"avg_pool2d",
@@ -78,7 +78,7 @@ const std::vector<Named>& calls() {
   return all;
 }
 
-// Those of three spatial dims.
+// Calls on images with three spatial dims.
 const std::vector<Named>& deep_calls() {
   static const std::vector<Named> all = {
       {"avg_pool3d",

@@ -5,7 +5,7 @@
 
 #include "test/backends/lazy/on_lazy.h"
 
-// What the device tells of itself: pictures, times, places, sentences.
+// The reports of the device about itself: pictures, times, places, sentences.
 
 namespace sy {
 namespace {

@@ -18,7 +18,7 @@ inline const Device& lazy_device() {
 inline TensorOptions on_lazy(ScalarType t = kFloat) {
   return TensorOptions(t).device(lazy_device());
 }
-// On the CPU.
+// A tensor on the CPU.
 inline Tensor sample(IntArrayRef sizes) {
   int64_t n = 1;
   for (const int64_t s : sizes) n *= s;

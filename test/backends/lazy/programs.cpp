@@ -37,9 +37,9 @@ bool is_float(const Tensor& t) {
   return t.scalar_type() == kFloat || t.scalar_type() == kDouble;
 }
 
-// Engines round differently. What is 0 in one, as x - x, may be 1e-8 in the
-// other, and the gradients of a kink there have nothing in common: values like
-// to be whole or to be equal, so the kinks are elsewhere.
+// Engines round differently. A value that is 0 in one, as x - x, may be 1e-8 in
+// the other, and the gradients of a kink there have nothing in common: values
+// like to be whole or to be equal, so the kinks are elsewhere.
 Tensor apart(const Tensor& t) { return is_float(t) ? t + 0.0137 : t; }
 
 constexpr int kLeaves[] = {0, 2, 4};
@@ -54,7 +54,7 @@ class Machine {
     }
   }
 
-  // What the call was; throws nothing.
+  // Runs the call and says what it was; throws no Error.
   std::string step(const Call& c) {
     try {
       return call(c);
@@ -157,9 +157,9 @@ class Machine {
       case 37:
         return a.dim() != 1 || a.size(0) > 30
                    ? "-"
-                   // As above: equal numbers stay equal.
+                   // Equal numbers stay equal, as above.
                    : keep("mask", where(a.unsqueeze(1) > a + 0.01, 1.0, 0.0));
-      // What nobody holds is never stored.
+      // A value that nobody holds is never stored.
       default:
         if (values.size() < 6) return "-";
         values.erase(values.begin() +

@@ -27,14 +27,15 @@ struct Outcome {
 // for none.
 Outcome run(const Program& p, Device device, int sync_every);
 
-// What a program begins with: other elements for another `shift`, in the same
-// layouts.
+// The tensors that a program begins with: other elements for another `shift`,
+// in the same layouts.
 std::vector<Tensor> initial_values(Device device, double shift);
 // The calls alone, on given values, some of which it writes. With `backward`
 // also the gradients of those that require one; else the caller runs them.
 std::vector<Tensor> run_on(const Program& p, const std::vector<Tensor>& initial,
                            bool backward, Outcome* out);
-// After run_on(): the gradients, if they are still to be run, and all values.
+// Runs the gradients after run_on(), if they are still to be run; adds all
+// values.
 void finish_run(const std::vector<Tensor>& initial,
                 const std::vector<Tensor>& values, bool backward, Outcome* out);
 

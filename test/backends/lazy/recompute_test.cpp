@@ -2,8 +2,8 @@
 
 #include "test/backends/lazy/on_lazy.h"
 
-// What is cheaper to compute than to store has no memory: constants, and
-// results that are much larger than what they are made of.
+// Values that are cheaper to compute than to store have no memory: constants,
+// and results that are much larger than what they are made of.
 
 namespace sy {
 namespace {
@@ -87,7 +87,7 @@ TEST(Recompute, EachRegionHasItsOwnConstant) {
     y = reads_twice(l, stored);
     lazy::sync({y}, lazy::kWait);
   });
-  // But for an element or two.
+  // The constant takes no memory but for an element or two.
   EXPECT_LT(constant, data + 64) << "the constant has no memory";
 }
 
@@ -105,7 +105,7 @@ TEST(Recompute, AMaskOfARowAndAColumnIsNotStored) {
   expect_same(y, program(x));
 }
 
-// What somebody holds is stored, and computed again beside it.
+// A value that somebody holds is stored, and computed again beside it.
 TEST(Recompute, AHeldValueIsStored) {
   const Tensor x = sample({64, 64}), l = x.to(lazy_device());
   const Tensor wide = full({64, 64}, 0.3, on_lazy());

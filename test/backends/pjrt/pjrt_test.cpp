@@ -54,7 +54,7 @@ TEST_F(Pjrt, Programs) {
   expect_agrees([](const Tensor& t) { return ((t + 1) * 2).tanh(); }, x, 0);
   expect_agrees([](const Tensor& t) { return where(t > 0, t, t.exp()); }, x, 0);
   expect_agrees([](const Tensor& t) { return t.to(kInt).remainder(3); }, x, 1);
-  // What does not fit is the least integer.
+  // A number that does not fit becomes the least integer.
   expect_agrees([](const Tensor& t) { return (t * 1e12).to(kInt); }, x, 0);
   expect_agrees([](const Tensor& t) { return (t * 100).to(kByte); }, x, 0);
   expect_agrees([](const Tensor& t) { return t.to(kBFloat16).sigmoid(); }, x,

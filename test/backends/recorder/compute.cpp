@@ -27,7 +27,7 @@ bool is_pointwise(const Node& n) {
          d->pointwise->n_outputs == 1 && d->pointwise->n_inputs > 0;
 }
 
-// What a value was made of is needed no more once it is computed.
+// Drops the call of a computed value: nobody needs its arguments any more.
 void forget_call(Node& n) {
   if (!n.call) return;
   n.call->outputs[n.output] = nullptr;

@@ -27,7 +27,7 @@ struct Call : sy::RefCounted {
   std::vector<Node*> outputs;  // nullptr for those nobody wants
 };
 
-// What one output of a call will be: a dense tensor.
+// An output that a call will have: a dense tensor.
 struct Node : sy::RefCounted {
   sy::intrusive_ptr<Call> call;  // none once it is computed
   size_t output = 0;

@@ -5,9 +5,9 @@
 
 #include "aten/backend/functionalize.h"
 
-// What a backend needs that records calls on tensors without memory: one value
-// for a base and its views, writes that are pure calls, and regions that the
-// CPU runs as one.
+// The needs of a backend that records calls on tensors without memory: one
+// value for a base and its views, writes that are pure calls, and regions that
+// the CPU runs as one.
 
 namespace sy {
 namespace {
@@ -68,7 +68,7 @@ TEST(Recorder, TensorsHaveNoMemoryUntilAValueIsAskedFor) {
   EXPECT_EQ(c.regions, 1);
   EXPECT_EQ(c.in_regions, 6);
   EXPECT_EQ(c.on_cpu, 0);
-  // Asked for by its memory.
+  // z is computed when its memory is asked for.
   const Tensor z = r.exp();
   EXPECT_EQ(z.raw_data(), nullptr);
   EXPECT_FLOAT_EQ(z.const_data_ptr<float>()[3],

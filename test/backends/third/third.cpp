@@ -23,7 +23,7 @@ class Devices final : public DeviceInterface {
   }
 };
 
-// Of contiguous tensors of one size; others are expanded before.
+// Calls f for contiguous tensors of one size; others are expanded before.
 template <class F>
 Tensor each(const Tensor& a, const Tensor& b, const F& f) {
   const Dims sizes = broadcast_sizes("third", a.sizes(), b.sizes());

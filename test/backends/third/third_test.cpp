@@ -69,7 +69,7 @@ TEST_F(Third, TheRestRunsOnTheCpuAndIsCounted) {
   EXPECT_GT(fallbacks(), 0);
 }
 
-// What its kernels do not take goes there too.
+// Calls that its kernels do not take run on the CPU, too.
 TEST_F(Third, OtherDtypesRunOnTheCpu) {
   const Tensor a = on_third(a_.to(kDouble));
   reset_fallback_counts();

@@ -45,7 +45,7 @@ inline constexpr std::initializer_list<uint64_t> kEdges = {0,
 int try_apart(const std::string& path, const std::string& bytes,
               bool (*loads_and_runs)(const std::string& path));
 
-// What load_library() says of a file; "(loaded)" if it takes it.
+// The error of load_library() for a file; "(loaded)" if it takes it.
 std::string problem(const std::string& path);
 
 // The bytes of a file.

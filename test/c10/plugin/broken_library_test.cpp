@@ -106,7 +106,8 @@ TEST(BrokenLibrary, NameIsLookedForInSwitchyardPlugins) {
   ::unsetenv("SWITCHYARD_PLUGINS");
 }
 
-// Whoever may write the folder where a program runs would choose what it runs.
+// Anyone who may write the folder where a program runs would choose what it
+// runs.
 TEST(BrokenLibrary, ThePluginPathComesBeforeTheCurrentFolder) {
   const std::string where = folder("first");
   std::filesystem::copy_file(plugin("SOUND"), where + "/libsound_first.so",
@@ -153,8 +154,6 @@ TEST(BrokenLibrary, AWordIsAPluginOfThisProject) {
   ::unlink("sound_word");
 }
 
-// Loads what `corrupt` makes of each number, in a process of its own: the
-// dynamic loader believes what it reads, and does not survive all of it.
 bool loads_and_runs(const std::string& path) {
   try {
     const LibraryHandle library = load_library(path);
@@ -167,6 +166,8 @@ bool loads_and_runs(const std::string& path) {
 struct Survivors {
   unsigned loaded = 0, refused = 0;
 };
+// Loads what `corrupt` makes of each number, in a process of its own: the
+// dynamic loader believes what it reads, and does not survive all of it.
 Survivors load_corrupted(std::string (*corrupt)(const std::string&, unsigned),
                          unsigned count, unsigned step) {
   init();

@@ -45,7 +45,7 @@ void add_range(std::vector<size_t>& out, size_t at, size_t n) {
   for (size_t i = 0; i < n; ++i) out.push_back(at + i);
 }
 
-// All but where a symbol lies that is defined here, and how large it is.
+// Adds all but the place and the size of a symbol that is defined here.
 void add_symbols(std::vector<size_t>& out, const std::string& bytes,
                  const Elf64_Shdr& s) {
   size_t at = s.sh_offset;
@@ -65,7 +65,7 @@ bool is_in_array(const Elf64_Rela& r, const Sections& sections) {
   });
 }
 
-// What a relocation does. Not which symbol or place it is about.
+// Adds what a relocation does, not which symbol or place it is about.
 void add_relocations(std::vector<size_t>& out, const std::string& bytes,
                      const Elf64_Shdr& s, const Sections& sections) {
   size_t at = s.sh_offset;
@@ -143,7 +143,7 @@ class Damage::Change {
       bytes_[part_.bytes[i]] = value;
     }
   }
-  // Of the eight bytes that a place is among.
+  // The eight bytes that a place is among.
   uint64_t word(size_t i) const {
     uint64_t out = 0;
     for (size_t k = 0; k < 8; ++k) {

@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
-// Damage of a shared object, where a loader can see it. What it cannot see
-// stays as it is: Note [What a loader can promise] in c10/plugin/elf_dynamic.h.
+// Damage of a shared object, where a loader can see it. Parts that it cannot
+// see stay as they are: Note [What a loader can promise] in
+// c10/plugin/elf_dynamic.h.
 
 namespace sy::test {
 

@@ -71,11 +71,11 @@ class Elf {
     } while (out.back()->d_tag != DT_NULL);
     return out;
   }
-  // The first; where it lies in the file is where it is loaded.
+  // The first relocation; where it lies in the file is where it is loaded.
   Elf64_Rela& relocation() {
     return at<Elf64_Rela>(dynamic(DT_RELA).d_un.d_ptr);
   }
-  // Of .dynsym, .gnu.version and .gnu.version_r.
+  // Entries of .dynsym, .gnu.version and .gnu.version_r.
   Elf64_Sym& symbol(size_t i) {
     return at<Elf64_Sym>(dynamic(DT_SYMTAB).d_un.d_ptr + sizeof(Elf64_Sym) * i);
   }

@@ -248,7 +248,7 @@ TEST(Plugin, IsHeldByALibraryWithAKernelForItsOperator) {
   EXPECT_FALSE(Dispatcher::singleton().find("depends::own").has_value());
 }
 
-// What it throws may be kept for longer than the library.
+// A kernel's exception may be kept for longer than the library.
 TEST(Plugin, KernelThrowsWhatItLikes) {
   std::exception_ptr kept;
   {

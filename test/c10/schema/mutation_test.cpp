@@ -50,8 +50,8 @@ class Mutator {
   std::mt19937 random_{20240613};
 };
 
-// Whatever the text: an error that points into it, or a signature that prints
-// as something that reads the same.
+// Any text gives an error that points into it, or a signature that prints as
+// something that reads the same.
 TEST(Mutations, AreRefusedOrRoundTrip) {
   const auto seeds = test::sample_signatures();
   ASSERT_FALSE(seeds.empty());

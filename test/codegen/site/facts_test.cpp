@@ -20,7 +20,7 @@ std::string errors(const std::string& text) {
   return d.str();
 }
 
-// Of an operator `op` with this under it.
+// The errors of an operator `op` with this under it.
 std::string operator_errors(const std::string& text) {
   return errors(R"({"operators": {"op": )" + text + "}}");
 }

@@ -105,7 +105,7 @@ TEST_F(PicturesTest, NothingWhereNothingIsSaid) {
   }
 }
 
-// What `sy facts` says of an operator that moves elements.
+// The facts that `sy facts` tells of an operator that moves elements.
 nlohmann::json moved(std::vector<std::int64_t> in,
                      std::vector<std::int64_t> out, const From& from) {
   return {{"call", "f(self)"},

@@ -51,7 +51,7 @@ TEST(Highlight, AnyOtherLanguageIsText) {
   EXPECT_EQ(highlighted("", "return"), "return");
 }
 
-// Whatever is cut off ends the text, and nothing is lost or repeated.
+// A token that is cut off ends the text, and nothing is lost or repeated.
 TEST(Highlight, EveryPrefixOfCodeIsShownWhole) {
   const std::string code =
       "#include \"a\"\nR\"(x)\" 'c' \"s\\\"\" /* */ 0x1F'F ${A} - key: 'v'\n# "

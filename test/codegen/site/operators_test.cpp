@@ -282,7 +282,7 @@ TEST_F(OperatorPages, Facts) {
   EXPECT_TRUE(has(text, "native: a kernel of the device, ◐ composed"));
   EXPECT_FALSE(has(text, "on the CPU, and back"));
   const std::string mul = plain(body("ops/mul.html"));
-  // Of some overload: before all of them.
+  // An example of some overload comes before all of them.
   EXPECT_LT(mul.find("sy::mul(a, b)"), mul.find("mul.Tensor"));
   EXPECT_GT(mul.find("sy::mul(a, 2)"), mul.find("mul.Scalar"));
   EXPECT_TRUE(has(plain(body("ops/mine.bump.html")), "sy::mine::bump(a)"));
@@ -334,7 +334,7 @@ TEST_F(OperatorPages, AFamily) {
   EXPECT_TRUE(has(b,
                   "<td>Zeros in place.</td><td>kernel</td><td>✓</td>"
                   "<td>✓</td><td></td><td></td>"));
-  // Without a comment, what there is.
+  // A family without a comment says what there is.
   EXPECT_TRUE(has(body("families/mine.mine.html"),
                   "<p class=\"lead\">1 operator: 1 pointwise.</p>"));
 }

@@ -37,7 +37,8 @@ std::vector<std::string> changes(const std::string& before,
 
 using Lines = std::vector<std::string>;
 
-// Of two signatures of a dispatched operator without other forms.
+// The changes between two signatures of a dispatched operator without other
+// forms.
 Lines signatures(const std::string& before, const std::string& after) {
   const std::string tail = "\n  dispatch: {CPU: f}\n  forms: none\n";
   return changes("- func: " + before + tail, "- func: " + after + tail);

@@ -127,7 +127,7 @@ TEST(Fmt, TheRepositorysOwnAreFormatted) {
   EXPECT_EQ(out.str() + err.str(), "");
 }
 
-// Whatever it does to a file, the operators stay what they are.
+// The operators stay what they are, whatever formatting does to a file.
 TEST(Fmt, ChangesNoMeaningAndDoesNothingTwice) {
   for (const std::string& path : schema_files("schemas")) {
     if (is_tags(path)) continue;
@@ -138,7 +138,7 @@ TEST(Fmt, ChangesNoMeaningAndDoesNothingTwice) {
       // Blocks keep their lines, so only what stands in one line is spread.
       messy += text[i];
       if (text[i] == '\n') is_example = false;
-      // In whose words there is no space.
+      // The words of an example have no space.
       if (text.compare(i, 9, " example:") == 0) is_example = true;
       const bool inside = i + 1 < text.size() && text[i + 1] != '\n';
       if (text[i] == ',' && inside && !is_example && messy.size() % 3 == 0) {

@@ -29,7 +29,7 @@ struct Mistake {
 };
 
 // mistakes.txt: "## NAME", then "-- FILE" with its text, then "-- errors".
-// Where there are functions there are tags, too.
+// Files with functions get tags, too.
 std::vector<Mistake> mistakes() {
   std::ifstream in("test/codegen/torch/testdata/mistakes.txt");
   std::vector<Mistake> all;

@@ -254,7 +254,7 @@ TEST_F(Installed, EveryDerivativeAndFormulaIsRead) {
   for (const Derivative& d : w.derivatives()) {
     for (const DerivativeSection& s : d.sections) formulas += s.formulas.size();
   }
-  // What Python's yaml finds: that of 2.15, which the benchmarks install.
+  // The number that Python's yaml finds in 2.15, which the benchmarks install.
   if (w.derivatives().size() != 688) GTEST_SKIP() << "not libtorch 2.15";
   EXPECT_EQ(formulas, 1388u);
 }

@@ -40,7 +40,7 @@ Imported imported(std::vector<std::string> ops, bool with_own = true) {
   return {status, out.str(), err.str()};
 }
 
-// What `check` says of an import among our own files, each kernel named.
+// The output of `check` for an import among our own files, each kernel named.
 std::string check_filled(std::string text) {
   const std::string blank = ":  # the name of a C++ function";
   for (std::size_t at; (at = text.find(blank)) != std::string::npos;) {

@@ -137,7 +137,7 @@ int main(int, char** argv) {
             same(slopes(leaves, run), slopes(leaves, c.expected)));
     }
   }
-  // As C++ functions, with the forms that are derived.
+  // The operators as C++ functions, with the forms that are derived.
   check("the function of a scan",
         same({sy::kinds::running(x, 0)}, {x.cumprod(0)}));
   Tensor out = sy::empty({0});

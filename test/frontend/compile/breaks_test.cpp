@@ -2,7 +2,7 @@
 #include <sy/compile.h>
 #include <sy/sy.h>
 
-// What cannot be replayed runs, and says why.
+// Calls that cannot be replayed run, and say why.
 
 namespace sy {
 

@@ -336,7 +336,7 @@ TEST(Compile, FailsAsTheKernelDoesAndGoesOn) {
   }
 }
 
-// What the callable throws passes through, and what it has done is done.
+// The callable's exceptions pass through, and what it has done is done.
 TEST(Compile, ExceptionsPass) {
   Tensor seen = zeros({2});
   auto g = compile([&](const Tensor& x) {

@@ -15,7 +15,7 @@
 // lists. Values come again and again, so that a replay could find each branch;
 // but what the code writes must be written at each call. Each test runs the
 // compiled callable and the plain one side by side, 60 calls, each on a state
-// of its own. What they never vary: sizes, and the values looked at (four).
+// of its own. They never vary sizes, nor the values looked at (four).
 
 namespace sy {
 

@@ -19,7 +19,8 @@ TEST = "//test/frontend/compile:state_programs_test"
 COMPILE = "frontend/compile/"
 BAZEL_PASSED, BAZEL_FAILED = 0, 3
 
-# What is not seen any more: (file, text that is there once, what it becomes)...
+# Faults, by what is not seen any more: (file, text that is there once, what it
+# becomes)...
 FAULTS = {
     "modes and members of modules": [
         ("frontend/nn/module_reads.cpp", "if (SY_LIKELY(b.hold())) continue;",

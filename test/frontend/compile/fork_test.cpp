@@ -39,7 +39,7 @@ int status_within(pid_t child, int seconds) {
   return waitpid(child, &status, 0) == child ? status : -1;
 }
 
-// What a process gives that runs f.
+// The status of a process that runs f.
 int status_of(int seconds, const std::function<bool()>& f) {
   const pid_t child = fork();
   if (child == 0) {

@@ -9,8 +9,8 @@
 
 #include "test/frontend/compile/samples.h"
 
-// What a replay depends on beside its arguments' own metadata. Each test calls
-// a compiled callable and the callable itself side by side, on models of their
+// Replays depend on more than their arguments' own metadata. Each test calls a
+// compiled callable and the callable itself side by side, on models of their
 // own, and changes one thing between calls. Calls are many, so that changes
 // come after the calls that are checked anyway; arguments keep their sizes.
 
@@ -476,7 +476,7 @@ TEST(Guards, AMemberOfAnObjectIsReplaced) {
   EXPECT_EQ(f.counters().untold, 0);
 }
 
-// Both what is read whole and what is read through a view of it.
+// Tensors that are read both whole and through a view.
 TEST(Guards, GeometryOfCapturedTensors) {
   const std::vector<std::function<void(Tensor&)>> changes = {
       [](Tensor& w) { w.t_(); },
@@ -506,8 +506,8 @@ TEST(Guards, GeometryOfCapturedTensors) {
   }
 }
 
-// As load_state_dict(assign) and Module::to do it: the tensor stays, what it
-// has does not.
+// load_state_dict(assign) and Module::to change what a tensor has; the tensor
+// stays.
 TEST(Guards, ModulesMove) {
   nn::Linear l(4, 4);
   auto f = compile(
@@ -609,7 +609,7 @@ TEST(Guards, AnArgumentThatIsAViewOfWhatIsCapturedMoves) {
   expect_captured_argument_moves(true, true);
 }
 
-// What an argument is a view of is not the code's.
+// The tensor that an argument is a view of is not the code's.
 TEST(Guards, ArgumentsThatArePartsOfOneTensorAreReplayed) {
   const Tensor all = sample({200, 4, 4}, 1), w = sample({4, 4}, 2);
   auto f = compile([&](const Tensor& x) { return x.t().mm(w) + x; });
@@ -680,7 +680,7 @@ TEST(Guards, TypesOfNumbers) {
   }
 }
 
-// Memory that the callable refers to, and what nobody can know of.
+// Memory that the callable refers to, and memory that nobody can know of.
 TEST(Guards, NumbersOfTheProgram) {
   double scale = 2;
   auto f = compile([&](const Tensor& x) { return x * scale; });

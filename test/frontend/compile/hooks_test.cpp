@@ -279,7 +279,7 @@ TEST(CompiledHooks, BackwardThroughAnOlderHistory) {
   }
 }
 
-// What an argument was made of is captured too: its gradient has two ways.
+// The source of an argument is captured too: its gradient has two ways.
 TEST(CompiledHooks, AnArgumentMadeOfWhatIsCaptured) {
   const Tensor w = sample({2, 2}).requires_grad_();
   const auto body = [&](const Tensor& x) { return x.mm(w).square().mean(); };

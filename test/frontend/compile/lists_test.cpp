@@ -9,7 +9,7 @@
 
 #include "test/frontend/compile/samples.h"
 
-// Which words of the stack are vectors of tensors. Varied: what lies in memory
+// Words of the stack that are vectors of tensors. Varied: what lies in memory
 // between the elements of two vectors that are neighbours, or within a block to
 // which three pointers lead, at each call, and whether a tensor of a vector is
 // replaced. Never: the allocator, which is glibc's, and the order of members.

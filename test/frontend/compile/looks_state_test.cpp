@@ -181,7 +181,7 @@ TEST(LooksState, ExceptionsComeFromInside) {
   }
 }
 
-// What nothing tells is found by checks, of each branch.
+// Checks of each branch find what nothing tells.
 TEST(LooksState, AChangeBeforeALookIsFound) {
   static double factor;
   factor = 2;

@@ -219,7 +219,7 @@ TEST(Looks, ComparisonsOfTensors) {
   EXPECT_EQ(c.captures, 2);
 }
 
-// What a tensor of the program has is looked at anew by each call.
+// Each call looks anew at what a tensor of the program has.
 TEST(Looks, AtATensorOfTheProgram) {
   Tensor scale = full({}, 2.0);
   const auto body = [&](const Tensor& x) { return x * scale.item<double>(); };

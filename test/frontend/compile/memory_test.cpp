@@ -2,8 +2,8 @@
 #include <sy/compile.h>
 #include <sy/sy.h>
 
-// What compiled callables keep: nothing of the arguments that they were
-// captured with. The tests vary gradients, writes and views; all on the CPU.
+// Compiled callables keep nothing of the arguments that they were captured
+// with. The tests vary gradients, writes and views; all on the CPU.
 
 namespace sy {
 

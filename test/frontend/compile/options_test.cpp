@@ -73,8 +73,8 @@ TEST(Options, AnOptionBesideOneThatChangesOften) {
   }
 }
 
-// What f has learned of an option may be old when it has the same value again.
-// Nothing here is a difference that no guard sees.
+// The things that f has learned of an option may be old when it has the same
+// value again. Nothing here is a difference that no guard sees.
 template <class Options>
 void changing(const std::function<void(Options&, int)>& change) {
   using namespace optim;

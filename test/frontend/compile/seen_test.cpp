@@ -106,8 +106,8 @@ TEST(Seen, AnArgumentThatAnOptimizerHas) {
   }
 }
 
-// Given for some calls, replaced while it is not, given again: one graph fits
-// each of these tensors as the argument, but no other argument.
+// A tensor is given for some calls, replaced while it is not, given again: one
+// graph fits each of these tensors as the argument, but no other argument.
 template <class Code>
 void given_at_times(Tensor* place, const Code& code, int64_t least = 60) {
   auto f = compile(code);

@@ -201,7 +201,7 @@ TEST(Sizes, OfWrittenArguments) {
   }
 }
 
-// What no rule knows is captured, and right.
+// A number that no rule knows is captured, and right.
 TEST(Sizes, NumbersWithoutARule) {
   const auto roots = [](const Tensor& x) {
     return x * std::sqrt(static_cast<double>(x.size(0)));

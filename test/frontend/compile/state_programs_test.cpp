@@ -28,9 +28,9 @@
 // SY_SEED gives another start, SY_PROGRAMS another number of programs,
 // SY_SECONDS a time instead, SY_CHANGES the kinds of changes alone ("3,7").
 //
-// Never varied: devices, threads, and how many columns there are. Nor what
-// other tests hold: numbers in places that nothing can watch (guards_test), and
-// tensors that the code only asks for their properties (seen_test).
+// Never varied: devices, threads, and how many columns there are. Other tests
+// cover numbers in places that nothing can watch (guards_test), and tensors
+// that the code only asks for their properties (seen_test).
 
 namespace sy::test {
 namespace {
@@ -47,7 +47,7 @@ struct Steps {
   std::vector<Call> body;
   uint32_t ending = 0, optimizer = 0;
   bool described = false;  // by the backend "debug"
-  // Where the model is: in the stack, on the heap, there behind a variable.
+  // The place of the model: in the stack, on the heap, there behind a variable.
   enum Home : uint32_t { kStack, kHeap, kVariable } home = kStack;
   uint64_t seed = 0;
   std::vector<std::vector<Change>> changes;  // before each call
@@ -56,13 +56,13 @@ struct Steps {
 TensorOptions like() { return TensorOptions(kDouble); }
 
 class World {
-  // In the first 64 bytes, which are watched.
+  // These lie in the first 64 bytes, which are watched.
   double scale_ = 1.5;
   int64_t count_ = 1;
   bool flag_ = false, other_ = true;
   const Steps* const p_;
-  // Before the modules. With a number: what is in memory beside members may
-  // lead to anything, and then the code seems to write.
+  // The seed stands before the modules, with a number: what is in memory beside
+  // members may lead to anything, and then the code seems to write.
   struct Seed {
     const uint64_t number;
     explicit Seed(uint64_t seed) : number(seed) { manual_seed(seed); }
@@ -97,12 +97,12 @@ class World {
   int hooks_made_ = 0;
 
  public:
-  // Who noted what. Hooks of different tensors run in any order.
+  // The hooks' numbers and notes. Hooks of different tensors run in any order.
   std::vector<std::pair<int, double>> log;
-  // Of the next call.
+  // The arguments of the next call.
   int number_type = 0, argument = 0, second = 0;
   int64_t rows = kSize;
-  // What a step starts from is off by this part of it.
+  // The input of a step is off by this part of it.
   double shake = 0;
 
   explicit World(const Steps& p) : p_(&p), seed_(p.seed) {
@@ -203,7 +203,7 @@ class World {
   }
   static constexpr uint32_t kCallKinds = 21, kFirstWithoutModules = 5;
 
-  // What a call is given.
+  // The first argument of a call.
   Tensor input(int i) {
     const Tensor& t = tensors_[size_t(i) % tensors_.size()];
     switch (argument % 6) {
@@ -292,8 +292,8 @@ class World {
         return static_cast<void>(t.resize_({1 + c.b % 2 * 3, kSize}));
       case 24:
       case 25:
-        // Not two, which are the same behind a norm, whatever they are: their
-        // gradient is nothing but rounding.
+        // Two rows are left out: behind a norm they are the same, whatever they
+        // are, and their gradient is nothing but rounding.
         rows = std::array{4, 4, 1, 3, 5, 7}[c.a % 6];
         return;
       default: net_->drop->options.p(0.1 * (c.a % 5));
@@ -392,10 +392,10 @@ class World {
   }
 };
 
-// What differs; "" if nothing does.
+// A difference; `what` is "" if there is none.
 struct Trouble {
   std::string what;
-  // Of elements, how much they differ. Nothing else is a matter of size.
+  // The size of a difference of elements or hooks' notes; no other has a size.
   double by = std::numeric_limits<double>::infinity();
   int call = 0;
 
@@ -636,7 +636,7 @@ std::string listing_of(const Steps& p) {
   return text;
 }
 
-// Without what is not needed to fail.
+// Removes what is not needed to fail.
 Steps minimised(Steps p) {
   CompileCounters c;
   const auto fails = [&](const Steps& q) { return !trouble(q, &c).none(); };
@@ -685,8 +685,8 @@ TEST(StatePrograms, AgreeWithTheCallable) {
             << " calls replayed, " << c.checked << " checked, " << c.untold
             << " untold, " << rounding << " not comparable\n";
   EXPECT_LE(rounding, 1 + count / 500);
-  // All that these steps depend on is watched. What lies beside it in memory
-  // may look like theirs.
+  // All that these steps depend on is watched. The memory beside it may look
+  // like theirs.
   EXPECT_LE(c.untold, 1 + int64_t(count) / 5000);
 }
 

@@ -111,7 +111,7 @@ TEST(BadCalls, TensorsThatShareMemoryWithEachOther) {
   }
 }
 
-// Of memory that is shared, this is no error.
+// A part that is in place shares memory, and this is no error.
 TEST(BadCalls, APartThatIsInPlaceIsAGoodCall) {
   for (const bool deterministic : {false, true}) {
     for (const int size : {2, 3}) {

@@ -90,7 +90,7 @@ TEST(DistributedBucketSampler, PadsLittleAndStepsAreAlike) {
     all.push_back(drawn(s));
     padding = s.padding();
   }
-  // What it says of itself is what it does.
+  // The padding that the sampler tells is that of its batches.
   const double tokens =
       static_cast<double>(std::accumulate(of.begin(), of.end(), int64_t{0}));
   double padded = 0, waited = 0;

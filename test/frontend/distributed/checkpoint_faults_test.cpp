@@ -153,7 +153,7 @@ TEST(CheckpointFaults, AFullDisk) {
   fs::remove_all(folder);
 }
 
-// ---- of several ranks
+// ---- checkpoints of several ranks
 
 TEST(CheckpointFaults, AnErrorOfOneRankReachesAll) {
   for (const int bad : {0, 1, 2}) {

@@ -10,9 +10,9 @@
 #include "frontend/distributed/checkpoint/open_folder.h"
 #include "frontend/io/file_error.h"
 
-// What is removed lies in the folder. Varied: what has the name of a checkpoint
-// or of an attempt (a link to a folder, to a file, to nothing, a file, a folder
-// with links and folders in it). Never varied: one rank saves.
+// Entries that a save removes lie in the folder. Varied: what has the name of a
+// checkpoint or of an attempt (a link to a folder, to a file, to nothing, a
+// file, a folder with links and folders in it). Never varied: one rank saves.
 
 namespace sy::distributed {
 namespace {

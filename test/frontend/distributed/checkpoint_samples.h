@@ -20,7 +20,7 @@ inline std::string scratch(const std::string& name) {
   return path;
 }
 
-// What saving has left in a folder.
+// The hidden entries that saving has left in a folder.
 inline std::vector<std::string> hidden_in(const std::string& folder) {
   std::vector<std::string> found;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -30,7 +30,8 @@ inline std::vector<std::string> hidden_in(const std::string& folder) {
   return found;
 }
 
-// What one of several ranks saves: two rows, and a tensor that all have.
+// The state that one of several ranks saves: two rows, and a tensor that all
+// have.
 inline CheckpointState part_of(int rank, int step) {
   CheckpointState state;
   state.add("model", {{"w", full({8}, step, kFloat)}});

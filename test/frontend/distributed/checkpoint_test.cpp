@@ -139,7 +139,7 @@ TEST(Checkpoint, ShardsAreCutAnewForAnyNumberOfRanks) {
       Ranks(after).run([&](int rank) {
         const CheckpointState state = load_checkpoint(folder.path);
         EXPECT_EQ(state.integer("step"), 7);
-        // Rank 0's.
+        // The model is rank 0's.
         EXPECT_EQ(state.get("model")["w"].sum().item<double>(), 0);
         const CheckpointShard& s = state.shard("table");
         const int64_t end = s.offset + s.rows.size(0);
@@ -208,7 +208,7 @@ TEST(Checkpoint, ShardsThatDoNotFitAreNamedOnAllRanks) {
          [&](int r) {
            return shard(zeros({2}, r == 0 ? kFloat : kDouble), 2 * r);
          });
-  // Rows that are not.
+  // Rows that do not exist.
   Ranks(2).run([&](int rank) {
     save_checkpoint(folder.path, shard(zeros({2}), 2 * rank));
     const auto load = [&](const char* name, int64_t begin, int64_t end) {
@@ -258,7 +258,7 @@ TEST(Checkpoint, KeepsTheLast) {
             (std::vector<std::string>{folder.path + "/checkpoint-00000004",
                                       folder.path + "/checkpoint-00000005"}));
   EXPECT_EQ(last, checkpoints(folder.path)[1]);
-  // What is no checkpoint stays.
+  // Folders that are no checkpoints stay.
   fs::create_directory(folder.path + "/checkpoint-00000009");
   fs::create_directory(folder.path + "/checkpoint-7");
   EXPECT_EQ(checkpoints(folder.path).size(), 2u);
@@ -340,7 +340,7 @@ TEST(Checkpoint, ATrainingGoesOnAsIfItHadNotStopped) {
     Training t(5);
     for (int i = 0; i < 7; ++i) parts.push_back(t.step());
     save_checkpoint(folder.path, t.state());
-    // What comes later is lost.
+    // Steps after the checkpoint are lost.
     t.step();
   }
   Training t(77);

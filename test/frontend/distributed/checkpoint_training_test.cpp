@@ -98,7 +98,7 @@ struct Training {
   Generator generator = make_generator(11);
 };
 
-// What ranks did together.
+// The training that ranks did together.
 struct Course {
   std::vector<int> seen;           // how often each sample came
   std::vector<double> parameters;  // at the end, of all ranks

@@ -127,7 +127,7 @@ TEST(CollectiveArguments, MetaTensorsHaveTheShapes) {
   });
 }
 
-// Of names and of what the group's methods refuse.
+// Errors about names, and about what the group's methods refuse.
 TEST(CollectiveArguments, ErrorsNameTheOperator) {
   with_ranks(2, [](int rank) {
     const Tensor x = ones({3});
@@ -176,7 +176,7 @@ TEST(CollectiveArguments, ErrorsNameTheOperator) {
   EXPECT_TRUE(error_of([&] { sy_dist::reduce(x); }).starts_with("[reduce] "));
 }
 
-// What a child of this process ends with: 0 if a world of its own works.
+// The exit code of a child of this process: 0 if a world of its own works.
 int result_of_child() {
   const pid_t child = fork();
   if (child == 0) {

@@ -94,7 +94,7 @@ TEST(CompiledCollectives, SendAndReceive) {
   });
 }
 
-// What is to come is asked for first: a sender waits for its receiver.
+// Each rank calls recv before send, because a sender waits for its receiver.
 TEST(CompiledCollectives, AReceiverGoesOnToSend) {
   Ranks(3).run([](int rank) {
     const int next = (rank + 1) % 3, last = (rank + 2) % 3;
@@ -123,7 +123,7 @@ TEST(CompiledCollectives, Gradients) {
     for (int i = 0; i < 20; ++i) {
       const Tensor x = filled(2, i + 1).requires_grad_();
       (f(x) * (rank + 1)).backward();
-      // By y: 3 / 2 on each rank, of which all_reduce makes 3.
+      // The gradient of y is 3 / 2 on each rank, of which all_reduce makes 3.
       EXPECT_EQ(values(x.grad()), Values(2, 2 * (i + 1) * 3.0 + 1.5));
     }
     expect_replays(f, 19);
@@ -190,7 +190,7 @@ TEST(CompiledCollectives, ErrorsComeOutOfTheCall) {
   });
 }
 
-// What a compiled function reads may be under way.
+// A compiled function may read a result that is under way.
 TEST(CompiledCollectives, ReadResultsThatAreUnderWay) {
   Ranks(2).run([](int) {
     const Tensor outer = sy_dist::all_reduce(filled(3, 1));

@@ -22,7 +22,7 @@ namespace {
 
 using Values = std::vector<double>;
 using Outputs = std::vector<Tensor>;
-// What a rank computes of its own tensor, with collectives.
+// Computes a rank's outputs of its own tensor, with collectives.
 using Program = std::function<Outputs(const Tensor&)>;
 
 void with_ranks(int n, const std::function<void(int rank)>& f) {

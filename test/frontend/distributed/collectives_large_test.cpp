@@ -32,7 +32,7 @@ class LargeCollectives
   Tensor part_of_base(int64_t i) const {
     return base_.narrow(0, i * part(), part());
   }
-  // What can be cut for all ranks.
+  // The part of a tensor that can be cut for all ranks.
   Tensor cut(const Tensor& t) const { return t.narrow(0, 0, part() * size()); }
 
   static void run(const std::function<void(int rank)>& f) {

@@ -81,7 +81,8 @@ TEST(LazyCollectives, InPlaceFormsSeeAndGiveRecordedValues) {
   });
 }
 
-// What nobody reads is a call like any other, and two equal calls are two.
+// A call whose result nobody reads is a call like any other, and two equal
+// calls are two.
 TEST(LazyCollectives, NoneIsDroppedOrMerged) {
   Ranks(2).run([](int rank) {
     const Tensor x = filled(2, rank + 1);
@@ -109,7 +110,7 @@ TEST(LazyCollectives, RanksThatDisagree) {
   });
 }
 
-// Of tensors of the host, under way.
+// Results in tensors of the host, under way.
 TEST(LazyCollectives, ReadResultsThatAreUnderWay) {
   Ranks(2).run([](int) {
     const auto result = [] {

@@ -35,7 +35,8 @@ int64_t count_of(const std::vector<int64_t>& sizes) {
   return n;
 }
 
-// What a rank has at a place. Small, so that every dtype holds its products.
+// The value of a rank at a place. Small, so that every dtype holds its
+// products.
 double value_at(int rank, int64_t i, ScalarType t) {
   const int64_t n = (rank * 5 + i * 3) % 4;
   return t == kBool ? static_cast<double>(n % 2) : static_cast<double>(n);
@@ -277,7 +278,7 @@ TEST(Collectives, SendAndReceive) {
     const int next = (rank + 1) % n, last = (rank + n - 1) % n;
     const Tensor like = empty(sizes, TensorOptions(t));
     Tensor in_place = empty(sizes, TensorOptions(t));
-    // What is to come is asked for first: a sender waits for its receiver.
+    // Each rank calls recv before send: a sender waits for its receiver.
     const Tensor a = sy_dist::recv(like, last, 1);
     sy_dist::send(input(rank, sizes, t), next, 1);
     expect(a, values_of(last, a.numel(), t), t, "recv");

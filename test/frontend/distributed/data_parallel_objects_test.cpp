@@ -49,7 +49,7 @@ TEST(DataParallelObjects, MayBeMoved) {
     Ddp moved(std::move(first));
     moved(filled({1, 1}, rank)).sum().backward();
     EXPECT_EQ(numbers(a->weight.grad()), Numbers{0.5});
-    // What was there ends.
+    // The assignment ends the object that was there.
     moved = Ddp(b);
     a->zero_grad();
     a(filled({1, 1}, rank)).sum().backward();

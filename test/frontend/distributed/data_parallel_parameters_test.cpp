@@ -55,7 +55,7 @@ TEST(DataParallelParameters, FindsUnusedParameters) {
     step(rank != 0);
     expect_near({numbers(model.extra->weight.grad())}, {{14 / 3.0}}, 1e-5);
 
-    // What was used in no_sync alone is not unused.
+    // A parameter that was used in no_sync alone is not unused.
     model.zero_grad();
     {
       const auto guard = ddp.no_sync();

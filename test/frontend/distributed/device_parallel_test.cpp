@@ -355,7 +355,7 @@ TEST(DataParallel, FirstReplicasBuffersStay) {
   expect_close(DataParallel(model, cpus(2))(x), model->forward(x));
 }
 
-// What the modes are on the thread where it runs.
+// Notes the modes of the thread where it runs.
 struct ModesImpl : nn::Module {
   ModesImpl() { weight = register_parameter("weight", ones({1})); }
   Tensor forward(const Tensor& x) {

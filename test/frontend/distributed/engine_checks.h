@@ -5,8 +5,8 @@
 
 #include "frontend/distributed/engine.h"
 
-// What every engine must do, for tests of engines: each rank calls the same
-// checks.
+// The checks that every engine must pass, for tests of engines: each rank calls
+// the same checks.
 
 namespace sy::distributed {
 

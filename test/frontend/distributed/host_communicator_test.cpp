@@ -110,7 +110,7 @@ TEST_P(Worlds, PartsOfAllRanks) {
     Transfer t = transfer(Collective::kAllGather, mine);
     t.out = all.data();
     finish(c, t);
-    // To rank k go k + 1 numbers.
+    // Rank k gets k + 1 numbers from each rank.
     Numbers gives, takes, in, out(n * size_t(me + 1));
     for (int64_t k = 0; k < c.size(); ++k) {
       EXPECT_EQ(all[size_t(2 * k)], k);
@@ -170,7 +170,7 @@ TEST(HostCommunicator, GroupsDoNotHearEachOther) {
       EXPECT_EQ(x[0], 1 + int64_t(i));
     }
     if (c.rank() == 1) return;
-    // What goes through one does not come through the other.
+    // A message through one group does not come through the other.
     auto& first = *groups[groups.size() - 2];
     auto& second = *groups.back();
     Bytes a(2, 'a'), b(2, 'b'), x(2);
@@ -243,7 +243,7 @@ TEST(HostCommunicator, WhoIsGoneSendsNothing) {
   if (s != nullptr) left.abandon(s);
 }
 
-// Whoever connects without being a rank is not heard.
+// Nobody hears a stranger, which connects without being a rank.
 TEST(HostCommunicator, Strangers) {
   const auto shared = HashStore::make_shared();
   HashStore store(shared);

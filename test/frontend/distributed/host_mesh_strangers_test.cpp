@@ -12,7 +12,7 @@
 #include "test/frontend/distributed/eventually.h"
 #include "test/frontend/distributed/raw_socket.h"
 
-// What others send to a rank that listens. Varied: the greeting's token, rank
+// Messages of others to a rank that listens. Varied: the greeting's token, rank
 // and end; how many say nothing; the size that a message announces, up to what
 // no memory holds, and whether it was asked for. Never varied: one rank that
 // listens, on loopback.
@@ -123,7 +123,7 @@ TEST_F(HostMeshStrangers, AnAnnouncedSizeTakesNoMemory) {
   }
 }
 
-// Of some sizes around those of the pieces in which memory is taken.
+// Messages of some sizes around those of the pieces in which memory is taken.
 TEST_F(HostMeshStrangers, WhatNobodyHasAskedForIsKept) {
   const auto rank = connect(words(kMagic, token_, 2));
   int first = 0;

@@ -25,7 +25,7 @@ Tensor target(int rank, int step) {
   return random({4, 3}, 5000 + 100 * rank + step);
 }
 
-// What one process does with the inputs that are left in each step.
+// Trains in one process with the inputs that are left in each step.
 std::vector<Numbers> alone(const Counts& inputs, bool by_all, bool momentum) {
   const auto model = known(std::make_shared<Mlp>());
   optim::SGD optimizer(model->parameters(),

@@ -200,7 +200,7 @@ TEST_P(World, MovesTheMemoryOfTheHost) {
   });
 }
 
-// What NCCL has not, or not as ours.
+// Reductions that NCCL does not have, or does in another way than ours.
 TEST_P(World, ReducesTheRestThroughTheHost) {
   const int n = GetParam();
   NcclRanks(n).run([&](int rank) {
@@ -246,7 +246,7 @@ TEST(NcclWorld, CallsThatAreWaitedForLater) {
   });
 }
 
-// What the device has yet to write is not sent.
+// A call does not send what the device has yet to write.
 TEST(NcclWorld, WaitsForTheDevice) {
   NcclRanks(2).run([](int rank) {
     Tensor x = there(rank, {1000}, 1), y = there(rank, {10}, rank);

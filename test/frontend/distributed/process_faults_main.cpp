@@ -50,7 +50,7 @@ std::string folder, fault;
 int victim = -1, at = -1, calls = 0;
 std::shared_ptr<ProcessGroup> alone;  // of this rank
 
-// Of the machine, the same for all processes.
+// The clock of the machine, the same for all processes.
 double now() {
   timespec t{};
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -207,7 +207,8 @@ void train() {
   check(model->weight.detach(), -n, "weight of the checkpoint");
 }
 
-// "kill_at", "exit_at" and "stop_at": wherever the run is then.
+// Starts "kill_at", "exit_at" and "stop_at", which come wherever the run is
+// then.
 void start_timed_fault() {
   if (!fault.ends_with("_at") || own_rank() != victim) return;
   std::thread([] {
@@ -249,7 +250,7 @@ void say(const std::string& line) {
   std::fflush(stdout);
 }
 
-// Those who are left know who they are, and one of them saves by itself.
+// The ranks that are left know who they are, and one of them saves by itself.
 int survive(const std::string& error, double after) {
   std::set<int> gone;
   for (const Departure& d : store().departed()) {

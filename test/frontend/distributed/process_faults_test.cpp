@@ -33,7 +33,7 @@ namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// Of process_faults_main.cpp.
+// The numbers of process_faults_main.cpp.
 constexpr int kCalls = 23, kLastOfAll = 20;
 constexpr int kThrew = 4, kHadError = 3;
 constexpr double kTimeout = 2000, kMostSeconds = 40;
@@ -164,7 +164,7 @@ Ran run(const Case& c, bool by_sy) {
   return ran;
 }
 
-// What a rank said.
+// The report of a rank.
 struct Said {
   bool any = false, right = false, wrong = false, saved = false;
   double after = -1;  // milliseconds
@@ -221,8 +221,8 @@ bool is_departure(const Case& c) {
          c.fault == "return";
 }
 
-// Of the rank that failed first. Who threw waits at its end for the others, as
-// long as they do not know.
+// Whether the rank that failed first may have this status. A rank that threw
+// waits at its end for the others, as long as they do not know.
 bool is_status(const Case& c, int status) {
   if (c.fault == "kill") return status == 137;
   const bool threw = c.fault == "throw" && status == kThrew;
@@ -236,7 +236,7 @@ void check(const Case& c, const Ran& ran, Times& gone, Times& other) {
   EXPECT_FALSE(ran.left);
   EXPECT_TRUE(is_status(c, ran.status)) << ran.status;
   EXPECT_EQ(ran.err.find("sy launch: rank ") != ran.err.npos, ran.status != 0);
-  // Of three ranks, one may wait for one that waits for the victim.
+  // One of three ranks may wait for one that waits for the victim.
   const bool in_a_row = c.ranks > 2 && c.call >= 13 && c.call <= 15;
   int naming = 0;
   for (int r = 0; r < c.ranks; ++r) {

@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 
 bool same(const Tensor& a, const Tensor& b) { return a.equal(b); }
 
-// What a rank gives: no two alike.
+// The tensor that a rank gives; no two are alike.
 Tensor of_rank(int rank, int64_t n, ScalarType dtype) {
   const Tensor t =
       (sy::arange(n, TensorOptions().dtype(kLong)) * 7 + rank * 3 + 1)

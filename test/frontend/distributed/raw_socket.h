@@ -15,7 +15,7 @@
 
 namespace sy::distributed {
 
-// What a client of a TCP store sends first.
+// The bytes that a client of a TCP store sends first.
 inline const std::string kStoreHello("SYSTOREc\1\0\0\0", 12);
 
 // One message as it is sent; tcp_store_wire.h numbers the kinds.
@@ -66,7 +66,8 @@ class Raw {
   void send(std::string_view bytes) {
     (void)!::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
   }
-  // What comes until the other side closes, or `most` bytes have.
+  // Returns the bytes that come until the other side closes, or `most` bytes
+  // have.
   std::string receive(size_t most = 1 << 20) {
     std::string out;
     char buffer[size_t{64} << 10];

@@ -133,7 +133,7 @@ void check_all_values(ScalarType dtype, uint16_t zero) {
 }
 
 TEST(ReduceInto, KeepsEveryHalfAndBFloat16) {
-  // -0: what 0 + -0 would not keep.
+  // x is -0, because 0 + -0 would not keep -0.
   check_all_values<Half>(ScalarType::Half, 0x8000);
   check_all_values<BFloat16>(ScalarType::BFloat16, 0x8000);
 }

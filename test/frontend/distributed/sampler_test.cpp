@@ -73,7 +73,7 @@ TEST(DistributedSampler, EverySampleComesAndSharesAreEqual) {
 TEST(DistributedSampler, TheOrderFollowsFromSeedAndEpoch) {
   DistributedSampler s = sampler(12, 1, 0, true, false, 3);
   const Indices first = drawn(s);
-  // What sampler.h says, computed by hand in Python.
+  // The order that sampler.h describes, computed by hand in Python.
   EXPECT_EQ(first, (Indices{3, 10, 9, 1, 2, 7, 8, 6, 11, 0, 4, 5}));
   EXPECT_EQ(drawn(s), first);
   s.set_epoch(1);

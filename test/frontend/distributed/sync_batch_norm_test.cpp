@@ -48,7 +48,7 @@ Tensor part(const Tensor& joined, const Rows& rows, int rank) {
   return joined.narrow(0, start, rows[static_cast<size_t>(rank)]).clone();
 }
 
-// What one step of training gives.
+// The results of one step of training.
 struct Step {
   Tensor out, by_input, by_weight, by_bias;
 };

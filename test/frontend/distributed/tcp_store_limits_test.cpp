@@ -1,6 +1,6 @@
-// That a store holds, and is asked for, no more than there is room for.
-// Varied: what fills it, with small limits; what clients ask for and do not
-// read, wait for, announce. Never varied: who asks is admitted, as a rank is.
+// A store holds, and is asked for, no more than there is room for. Varied: what
+// fills it, with small limits; what clients ask for and do not read, wait for,
+// announce. Never varied: a client is admitted, as a rank is.
 
 #include <gtest/gtest.h>
 

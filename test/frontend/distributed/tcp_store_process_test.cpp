@@ -35,7 +35,8 @@ class Child {
     const std::string pipe = std::string(kHeld) + "=" + std::to_string(held);
     std::vector<char*> environment;
     for (char** e = environ; *e != nullptr; ++e) {
-      // What is for the test alone: where results go, and which part runs.
+      // The child gets no variables that are for the test alone: where results
+      // go, and which part runs.
       const std::string_view variable = *e;
       if (variable.starts_with("TEST_") || variable.starts_with("GTEST_") ||
           variable.starts_with("XML_")) {

@@ -1,6 +1,6 @@
-// Who is served: those who know the job's secret. Varied: what is sent instead
-// of a proof, files of secrets, how many say nothing. Never varied: the hash,
-// the size of nonces; all are on this machine.
+// The server serves those who know the job's secret. Varied: what is sent
+// instead of a proof, files of secrets, how many say nothing. Never varied: the
+// hash, the size of nonces; all are on this machine.
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -77,7 +77,7 @@ TEST(TcpStoreSecret, WhoDoesNotKnowItReadsAndWritesNothing) {
   EXPECT_EQ(store.get("key"), "value");
 }
 
-// What somebody has heard of a client is no proof in another connection.
+// A client's proof that somebody has heard is no proof in another connection.
 TEST(TcpStoreSecret, AProofIsOfOneConnection) {
   TcpStoreServer server("127.0.0.1", 0, kSecret);
   const std::string nonce(32, 'n'), find = store_message(3, "key", "", 1);

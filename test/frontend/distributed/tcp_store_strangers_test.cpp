@@ -1,5 +1,5 @@
-// What connects to a server, or listens where one is expected, and speaks
-// otherwise.
+// Strangers that connect to a server, or listen where one is expected, and
+// speak otherwise.
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -75,7 +75,7 @@ TEST(TcpStoreStrangers, StrangersAreDroppedAndHarmNobody) {
     stranger.receive();
     EXPECT_EQ(store.get("key"), "value");
   }
-  // Those who end in the middle.
+  // Strangers that end in the middle.
   for (const std::string& bytes :
        {std::string(), kHello.substr(0, 5), kHello, kHello + "\x30",
         kHello + message(1, 1, "kv").substr(0, 20)}) {
@@ -156,7 +156,7 @@ TEST(TcpStoreStrangers, AnotherVersionIsToldOurs) {
   EXPECT_EQ(old.receive(), kHelloOfServer);
 }
 
-// What a TcpStore says of a listener that says `words`.
+// Expects this error of a TcpStore whose listener says `words`.
 void expect_refusal(const std::string& words, Milliseconds timeout,
                     const std::string& message) {
   Raw listener;

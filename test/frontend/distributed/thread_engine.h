@@ -11,8 +11,8 @@
 
 namespace sy::distributed {
 
-// What Communicator::supports() says; send, recv, all_gather and all_to_all of
-// bytes it always does.
+// The answers of Communicator::supports(); the engine always supports send,
+// recv, all_gather and all_to_all of bytes.
 enum class ThreadSupport {
   kAll,
   kNoReducedFloats,  // as MPI: no reductions of half, bfloat16 and bool
@@ -40,7 +40,7 @@ class ThreadWorld {
   // Reductions begin with the last rank: their sums round differently from
   // those in the order of ranks.
   void set_backwards(bool on);
-  // What Engine::device_type() says; at first the CPU's.
+  // Sets the result of Engine::device_type(); at first it is the CPU's.
   void set_device_type(int type);
 
   // ---- faults. Transfers of a rank are counted from 1, over all of its

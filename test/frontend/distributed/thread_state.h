@@ -14,7 +14,8 @@
 #include "test/frontend/distributed/thread_engine.h"
 #include "test/frontend/distributed/thread_transfer.h"
 
-// What the ranks of a ThreadWorld share. Internal to thread_engine.cpp.
+// The state that the ranks of a ThreadWorld share. Internal to
+// thread_engine.cpp.
 
 namespace sy::distributed {
 
@@ -147,7 +148,7 @@ struct ThreadWorld::State : std::enable_shared_from_this<ThreadWorld::State> {
     for (threads::Rank& r : ranks) progress(r);
   }
 
-  // What of a rank is due reaches the others.
+  // Lets the requests of a rank that are due reach the others.
   void progress(threads::Rank& rank) {
     while (!rank.waiting.empty()) {
       threads::Request& r = *rank.waiting.front();

@@ -11,13 +11,13 @@
 
 namespace sy::distributed {
 
-// What one rank gave. The counts of all_to_all are copies.
+// The transfer of one rank. The counts of all_to_all are copies.
 struct ThreadTransfer {
   Transfer t;
   std::vector<int64_t> in_counts, out_counts;
 };
 
-// Of element i of both.
+// Reduces each element of `x` into the same one of `acc`.
 void thread_reduce(void* acc, const void* x, int64_t n, ScalarType dtype,
                    ReduceOp op);
 

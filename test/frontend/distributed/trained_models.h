@@ -138,7 +138,7 @@ struct Training {
   int batches = 1;
 };
 
-// What the steps gave: losses, and at last the parameters.
+// The results of the steps: losses, and at last the parameters.
 struct Trained {
   Numbers losses;
   std::vector<Numbers> parameters;

@@ -107,7 +107,7 @@ def with_64bit_end(content):
 def files():
     tensors = [(dtype.lower(), dtype, code, [2, 3])
                for dtype, _, code in DTYPES if code != "?"]
-    # Those of one byte last, so that the others are aligned.
+    # Tensors of one-byte elements come last, so that the others are aligned.
     tensors.sort(key=lambda t: t[2] in ("B", "b"))
     yield "all.safetensors", safetensors(
         tensors + [("bool", "BOOL", "?", [5]), ("scalar", "U8", "B", []),

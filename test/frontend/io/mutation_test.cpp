@@ -100,7 +100,7 @@ class Mutation : public testing::TestWithParam<Kind> {
                                         "18446744073709551616",
                                         "1e9",
                                         "0.5"};
-    // Of JSON and .npy's header; of pickles, its opcodes.
+    // Tokens of JSON and .npy's header; opcodes of pickles.
     constexpr const char* kTokens[] = {
         "{", "}",    "[",    "]",    "(",    ")",    ",",      ":",
         "'", "\"",   "\\",   " ",    "N",    "R",    "Q",      "b",

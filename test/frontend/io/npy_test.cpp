@@ -93,7 +93,7 @@ TEST(Npy, LargeArraysAreMappedAndMayBeWritten) {
   EXPECT_EQ(t.mean().item<float>(), 2);
 }
 
-// What load_npy says of a file, behind "[load_npy] path: ".
+// The error of load_npy for a file, behind "[load_npy] path: ".
 std::string problem(const std::string& bytes) {
   const std::string path = write_file(scratch("bad.npy"), bytes);
   try {

@@ -78,7 +78,7 @@ TEST(Npz, ManyMembers) {
   EXPECT_EQ(loaded["65999"].item<int>(), 1);
 }
 
-// What load_npz says of an archive, behind "[load_npz] path: ".
+// The error of load_npz for an archive, behind "[load_npz] path: ".
 std::string problem(const std::string& bytes) {
   const std::string path = write_file(scratch("bad.npz"), bytes);
   try {

@@ -22,7 +22,7 @@ std::string tensor_of(const std::string& dtype, const std::string& shape,
          ",\"data_offsets\":" + offsets + "}";
 }
 
-// What load_safetensors says of a file, behind "[op] path: ".
+// The error of load_safetensors for a file, behind "[op] path: ".
 std::string problem(const std::string& bytes, const char* name = "bad.bin") {
   const std::string path = write_file(scratch(name), bytes);
   try {

@@ -154,7 +154,7 @@ TEST(Safetensors, WritesShards) {
   for (const auto& [name, t] : file.get_all()) {
     EXPECT_EQ(values(t), values(saved[name])) << name;
   }
-  // What was read can be written.
+  // Tensors that were read can be written.
   save_sharded_safetensors(path, file.get_all(), 1, file.metadata());
   EXPECT_EQ(SafetensorsFile(path).metadata(), file.metadata());
   save_sharded_safetensors(path, {});

@@ -32,7 +32,7 @@ T read(InputArchive& archive, const char* key) {
   return value;
 }
 
-// What make_torch_archives.cpp writes to archive.cpp.pt.
+// Writes what make_torch_archives.cpp writes to archive.cpp.pt.
 void fill(OutputArchive& archive) {
   archive.write("int", int64_t{-5000000000});
   archive.write("double", 0.5);
@@ -172,7 +172,7 @@ TEST(TorchArchive, VectorsShareStorages) {
   EXPECT_EQ(v.size(), 10u);
 }
 
-// What others hold of a tensor sees what is read into it.
+// Other holders of a tensor see what is read into it.
 TEST(TorchArchive, DefinedTensorsKeepTheirIdentity) {
   const std::string path = torch_file("tensor.cpp.pt");
   Tensor same = zeros({2, 3}).requires_grad_();

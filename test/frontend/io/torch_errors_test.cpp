@@ -35,7 +35,7 @@ std::string write_pickle(const std::string& pickle) {
                     {"f/data/1", std::string("\0\1\0\2", 4)}});
 }
 
-// What reading says of a file, behind "[read_torch_file] path: ".
+// The error of reading a file, behind "[read_torch_file] path: ".
 std::string problem_of(const std::string& path) {
   try {
     read_torch_file(path);
@@ -53,7 +53,7 @@ std::string problem(const std::string& pickle) {
   const std::string start = "'f/data.pkl': ";
   return all.starts_with(start) ? all.substr(start.size()) : all;
 }
-// Of opcodes between protocol and STOP.
+// The error of opcodes between protocol and STOP.
 template <size_t n>
 std::string problem_in(const char (&opcodes)[n]) {
   return problem("\x80\x02" + std::string(opcodes, n - 1) + ".");

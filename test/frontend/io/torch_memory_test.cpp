@@ -182,7 +182,7 @@ TEST(TorchMemory, OfDeflatedPicklesToo) {
   }
 }
 
-// What people have is not refused.
+// The reader does not refuse what people have.
 TEST(TorchMemory, OrdinaryFilesAreRead) {
   std::vector<ArchiveValue> numbers, flags, names;
   for (int i = 0; i < 300000; ++i) {

@@ -64,8 +64,8 @@ TEST(TorchRead, ModuleOfCpp) {
   expect_data(net["frozen"], kFloat, {2});
 }
 
-// As torch.serialization.set_crc32_options(False) has them written: 0 in the
-// places of check sums.
+// A file as torch.serialization.set_crc32_options(False) has it written: 0 in
+// the places of check sums.
 std::string without_check_sums(const std::string& name) {
   std::string bytes = read_file(torch_file(name));
   const auto clear = [&](const char* record, size_t place) {

@@ -105,7 +105,7 @@ TEST(TorchWrite, SharedStoragesStayShared) {
   EXPECT_EQ(read["t"].strides(), IntArrayRef({1, 6}));
 }
 
-// Of a large storage, the file has no more than the one tensor needs.
+// The file has no more of a large storage than the one tensor needs.
 TEST(TorchWrite, PartsAreWrittenAlone) {
   const std::string path = scratch("part.pt");
   const Tensor base = zeros({1000, 1000});

@@ -50,7 +50,7 @@ TEST(Adaptive, ForwardIsThatOfAllProbabilities) {
   EXPECT_EQ(output.dim(), 1);
   EXPECT_EQ(m(x[0], tensor(3)).output.dim(), 0);
   EXPECT_EQ(loss.dim(), 0);
-  // From the shortlist alone, from clusters alone, and from both.
+  // Predictions from the shortlist alone, from clusters alone, and from both.
   const Tensor best = all.argmax(1);
   EXPECT_TRUE(equal(m->predict(x), best));
   for (int64_t i = 0; i < 10; ++i) {

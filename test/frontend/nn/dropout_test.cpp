@@ -108,7 +108,7 @@ TEST(Dropout, AlphaDropoutKeepsMeanAndVariance) {
   const Tensor y = AlphaDropout(p)->forward(x);
   EXPECT_NEAR(y.mean().item<float>(), 0, 0.02);
   EXPECT_NEAR(y.std().item<float>(), 1, 0.02);
-  // What is dropped is one value, a * limit + b.
+  // The dropped elements have one value, a * limit + b.
   const double limit = -1.7580993408473766;
   const double a = 1 / std::sqrt((limit * limit * p + 1) * (1 - p));
   const double low = a * limit - a * limit * p;
@@ -144,7 +144,7 @@ TEST(Dropout, WorksInPlace) {
   expect_inplace<Dropout2d>(rand({8, 2, 2}) + 1);
   expect_inplace<Dropout3d>(rand({3, 4, 2, 2, 2}) + 1);
   expect_inplace<Dropout3d>(rand({8, 2, 2, 2}) + 1);
-  // Not so for these, as in PyTorch.
+  // The alpha dropouts do not write their input, as in PyTorch.
   const Tensor x = rand({4, 5}) + 1, before = x.clone();
   AlphaDropout(DropoutOptions(0.5).inplace(true))->forward(x);
   FeatureAlphaDropout(DropoutOptions(0.5).inplace(true))->forward(x);
@@ -182,7 +182,7 @@ TEST(Dropout, FunctionsTakeTheirOptions) {
   expect([&] { return F::feature_alpha_dropout(x, a); },
          [&] { return FeatureAlphaDropout(0.25)->forward(x); });
   manual_seed(9);
-  // What they do by default: dropouts train, alpha dropouts do not.
+  // The defaults: dropouts train, alpha dropouts do not.
   EXPECT_FALSE(equal(F::dropout(x), x));
   EXPECT_TRUE(equal(F::alpha_dropout(x), x));
   EXPECT_TRUE(equal(F::feature_alpha_dropout(x), x));

@@ -78,7 +78,7 @@ TEST(Init, TruncatedNormal) {
   const Tensor t = trunc_normal_(empty({20000}), 1, 2, 0, 3);
   EXPECT_GE(number(t.amin()), 0);
   EXPECT_LE(number(t.amax()), 3);
-  // Of a normal distribution cut at +-1 standard deviation to one side each.
+  // The mean of a normal distribution cut at -0.5 and +1 standard deviations.
   EXPECT_NEAR(number(t.mean()), 1.4133, 0.02);
 }
 

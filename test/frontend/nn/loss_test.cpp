@@ -64,7 +64,7 @@ class Losses {
   const Call call_;
 };
 
-// Of elements.
+// The losses of elements.
 void add_elements(NnCases& all) {
   Losses<L1Loss>(all, "L1Loss");
   Losses<MSELoss>(all, "MSELoss");

@@ -7,8 +7,8 @@
 
 #include "frontend/nn/module.h"
 
-// What PyTorch's modules and functions give, recorded by record_*.py beside
-// this file, against ours.
+// The results of PyTorch's modules and functions, recorded by record_*.py
+// beside this file, against ours.
 
 namespace sy::test {
 

@@ -159,8 +159,7 @@ TEST(Transformer, IsTheEncoderThenTheDecoder) {
   }
 }
 
-// Of all dropouts, each alone: with p = 1 it changes the result, and in eval
-// mode none does.
+// Each dropout alone changes the result with p = 1, and none does in eval mode.
 TEST(Transformer, DropoutsActWhileTraining) {
   const Tensor x = randn({3, 2, 4}), memory = randn({2, 2, 4});
   for (const bool norm_first : {false, true}) {

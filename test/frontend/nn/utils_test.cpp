@@ -27,7 +27,7 @@ TEST(ClipGrad, ScalesAllToTheNorm) {
   EXPECT_TRUE(allclose(a.grad(), full({2}, 3 / std::sqrt(50.0))));
   EXPECT_TRUE(allclose(b.grad(), full({2}, 4 / std::sqrt(50.0))));
   EXPECT_FALSE(none.grad().defined());
-  // Below the bound nothing changes.
+  // Nothing changes below the bound.
   const Tensor before = a.grad().clone();
   EXPECT_NEAR(clip_grad_norm_(all, 100.0), 1, 1e-5);
   EXPECT_TRUE(equal(a.grad(), before));

@@ -19,7 +19,7 @@ void expect_refused(Optimizer& optimizer, const Load& load_it,
   }
   SY_EXPECT_ERROR(load_it(), ValueError, message);
   expect_same(optimizer.state_dict(), before, message);
-  // What was found is forgotten.
+  // The optimizer keeps nothing of what it found.
   optimizer.load_state_dict(before);
 }
 
@@ -30,7 +30,7 @@ TEST(OptimizerArchive, RefusesOthers) {
   const auto all = archive_makers();
   const auto sgd = all[0].second(p, true);
   archive_steps(*sgd, p, 0);
-  // Adam's.
+  // The archive of Adam.
   expect_refused(
       *sgd, [&] { load(*sgd, archive_path("Adam")); },
       "[SGD] load_state_dict: missing param_groups.0.momentum, "
@@ -61,7 +61,7 @@ TEST(OptimizerArchive, RefusesOthers) {
       "[SGD] load_state_dict: misshapen param_groups (expected 3, got 2), "
       "param_groups.0.params (expected 3, got 2)");
 
-  // Of other sizes.
+  // Parameters of other sizes.
   std::vector<Tensor> q = archive_parameters();
   q[1] = zeros({4}, kDouble).requires_grad_();
   const auto wide = all[0].second(q, false);

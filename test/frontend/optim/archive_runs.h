@@ -16,14 +16,14 @@ std::vector<Tensor> archive_parameters();
 void archive_steps(optim::Optimizer& optimizer, const std::vector<Tensor>& all,
                    int first);
 
-// Of two groups, {w, b} and {v}; LBFGS of one without names. Those that are not
-// `set` have the usual options.
+// Makes an optimizer of two groups, {w, b} and {v}, or LBFGS of one without
+// names. Options that are not `set` are the usual ones.
 using MakeOptimizer = std::function<std::unique_ptr<optim::Optimizer>(
     const std::vector<Tensor>& parameters, bool set)>;
-// In the order of the recorded rows.
+// The optimizers, in the order of the recorded rows.
 std::vector<std::pair<std::string, MakeOptimizer>> archive_makers();
 
-// As sy::save writes it.
+// The bytes that sy::save writes.
 std::string saved(const optim::Optimizer& optimizer);
 std::string saved(const serialize::OutputArchive& archive);
 void load_bytes(optim::Optimizer& optimizer, const std::string& bytes);

@@ -34,7 +34,7 @@ class Captured : public testing::TestWithParam<Kind> {
  protected:
   void SetUp() override { load_library("lazy").keep(); }
 
-  // What steps in the plain way give, with an lr that changes.
+  // The results of plain steps, with an lr that changes.
   static std::vector<Tensor> plain(const Kind& kind) {
     const std::vector<Tensor> p = parameters(kind.name, kDouble);
     const auto o = make_optimizer(kind.name, kind.options, numbered(p));
@@ -198,7 +198,7 @@ TEST_P(Captured, CompiledStepsMayLeaveAParameterOut) {
   EXPECT_GT(compiled.counters().replays, 15) << compiled.explain();
 }
 
-// In a state that is loaded parameters have taken other steps.
+// Parameters of a state that is loaded have taken other steps.
 TEST_P(Captured, ALoadedStateMayHaveTakenOtherSteps) {
   const Twin mine(GetParam()), other(GetParam());
   auto compiled =

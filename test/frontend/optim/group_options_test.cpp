@@ -53,7 +53,7 @@ void expect_only(const Options& set, const std::string& name) {
     EXPECT_EQ(agree(group, defaults, i), !own)
         << list[i].name << " beside " << name;
   }
-  // What a group has it keeps in another optimizer.
+  // A group keeps its own options in another optimizer.
   Options other;
   group.inherit(other);
   for (size_t i = 0; i < list.size(); ++i) {
@@ -199,7 +199,7 @@ TEST(GroupOptions, LeaveBiasesWithoutDecay) {
   sgd.step();
   EXPECT_FLOAT_EQ(w.detach().item<float>(), 0.95f);
   EXPECT_EQ(b.detach().item<float>(), 1);
-  // Nor do they get some in an optimizer that takes the group over.
+  // The biases get no decay in an optimizer that takes the group over.
   SGD other({ones({1}).requires_grad_()}, SGDOptions(0.1).weight_decay(0.25));
   other.add_param_group(sgd.param_groups()[1]);
   EXPECT_EQ(static_cast<SGDOptions&>(other.param_groups()[1].options())

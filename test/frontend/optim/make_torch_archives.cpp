@@ -81,7 +81,7 @@ Tensor row(const std::vector<Tensor>& all) {
 using Make =
     std::function<std::unique_ptr<Optimizer>(const std::vector<Tensor>&, bool)>;
 
-// Of two groups. Those that are not `set` have the usual options.
+// An optimizer of two groups. Options that are not `set` are the usual ones.
 template <class O, class Options>
 Make grouped(const Options& first, const Options& second) {
   return [=](const std::vector<Tensor>& p, bool set) {

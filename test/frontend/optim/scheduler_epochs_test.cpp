@@ -226,7 +226,7 @@ TEST(SchedulerEpochs, SequencesUponAnother) {
   }
 }
 
-// From the learning rate of now, so that there is no closed form.
+// SWALR begins at the learning rate of now, so it has no closed form.
 TEST(SchedulerEpochs, OfWeightAveragingBeginWhereTheyAre) {
   for (const int64_t epochs : {0, 4}) {
     const Form swa{"SWALR", make<SWALR>(0.02, epochs, std::string("linear")),

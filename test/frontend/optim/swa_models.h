@@ -8,7 +8,7 @@
 
 #include <string>
 
-// What record_swa.py has of PyTorch.
+// The models and averages that record_swa.py has recorded of PyTorch.
 
 namespace sy::test {
 

@@ -55,7 +55,8 @@ TEST(AveragedModel, TakesHoldersPointersAndModules) {
   AveragedModel<nn::SequentialImpl> none = nullptr;
   EXPECT_TRUE(none.is_empty());
 
-  // Behind a base, and of a variable, which no pointer owns.
+  // Averages of a model behind a base, and of a variable, which no pointer
+  // owns.
   const std::shared_ptr<nn::Module> base = model.ptr();
   AveragedModel of_base(base);
   of_base->update_parameters(base);

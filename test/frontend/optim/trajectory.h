@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-// What record.py made PyTorch do, made in the same way here.
+// The runs that record.py made PyTorch do, made in the same way here.
 
 namespace sy::test {
 
@@ -20,11 +20,11 @@ inline const NamedTensors& recorded() {
 
 constexpr int kSteps = 20;
 
-// Of a parameter, or of its gradient, as record.py has it.
+// The value of a parameter, or of its gradient, as record.py has it.
 Tensor value(size_t i, IntArrayRef sizes, ScalarType dtype, int seed);
-// Undefined where the parameter has none.
+// The gradient of a parameter; undefined where it has none.
 Tensor gradient(size_t i, const Tensor& p, int step);
-// Those of an optimizer of that name.
+// The parameters of an optimizer of that name.
 std::vector<Tensor> parameters(const std::string& optimizer, ScalarType dtype);
 
 // An optimizer by name, with options as "lr=0.1,betas=0.8:0.9".

@@ -9,7 +9,7 @@
 namespace sy::test {
 namespace {
 
-// Of all optimizers but the one named.
+// The cases of all optimizers but the one named.
 std::vector<std::string> cases(const std::string& but = "scheduler") {
   std::vector<std::string> names;
   for (const auto& [name, t] : recorded()) {
@@ -40,10 +40,10 @@ struct Case {
 };
 
 class Trajectory : public testing::TestWithParam<std::string> {};
-// Without LBFGS, whose gradients are what backward makes.
+// All optimizers but LBFGS, whose gradients are what backward makes.
 class Strided : public Trajectory {};
 
-// Elements in every second place: not what a region takes.
+// Puts elements in every second place, which a region does not take.
 Tensor apart(const Tensor& t) {
   if (!t.defined()) return t;
   return stack({t, t}, -1).select(-1, 1);
@@ -115,7 +115,7 @@ std::string without(const std::string& options, size_t option) {
   return rest;
 }
 
-// What is compared with PyTorch above depends on each option.
+// The results compared with PyTorch above depend on each option.
 TEST_P(Trajectory, DependsOnEachOption) {
   const Case c(GetParam());
   const auto count = std::count(c.options.begin(), c.options.end(), ',') + 1;

@@ -219,7 +219,8 @@ TEST(SpecialFunctionEdges, Polynomials) {
   EXPECT_VALUE(legendre_p(-1, 5), -1);
   EXPECT_VALUE(laguerre_l(0, 50), 1);
   EXPECT_VALUE(hermite_h(0.3, 513), kNan);
-  // Of any degree at once. The numbers are from the recurrence in long double.
+  // Values of any degree come at once. The numbers are from the recurrence in
+  // long double.
   EXPECT_NEAR(laguerre_l(0.5, 100001), 0.0459091913614739, 1e-9);
   EXPECT_NEAR(laguerre_l(10, 1000003) / -1.44357149244731, 1, 1e-9);
   EXPECT_NEAR(laguerre_l(-0.01, 100001) / 1.46719583968816e+26, 1, 1e-8);
@@ -234,7 +235,7 @@ TEST(SpecialFunctionEdges, Polynomials) {
     EXPECT_VALUE(laguerre_l(kNan, n), kNan);
     EXPECT_VALUE(legendre_p(kNan, n), kNan);
   }
-  // Of any degree at once: by recurrence and by the closed form.
+  // Values of any degree come at once: by recurrence and by the closed form.
   for (auto* f : {chebyshev_t, chebyshev_u, chebyshev_v, chebyshev_w}) {
     for (double x : {1.01, -1.01}) {
       EXPECT_NEAR(f(x, 1001) / (2 * x * f(x, 1000) - f(x, 999)), 1, 1e-11);

@@ -12,7 +12,7 @@
 #include "tools/sy/inspect.h"
 #include "tools/sy/json.h"
 
-// What `sy doctor` says of libraries, good and broken.
+// The reports of `sy doctor` on libraries, good and broken.
 
 namespace sy::tools {
 namespace {

@@ -242,7 +242,7 @@ TEST(Facts, OfAllOperators) {
   std::string without;
   size_t curves = 0;
   for (const auto& [name, f] : operators.items()) {
-    // The words of those that only backward calls are with their file.
+    // The words of operators that only backward calls are with their file.
     const bool helper = name.starts_with("sy_dist::_");
     if (!f.contains("example") && !helper) without += " " + name;
     curves += f.contains("curves");

@@ -21,7 +21,7 @@ TEST(FailingNew, TheNthCallFails) {
   EXPECT_EQ(fail_new(0), 3);
 }
 
-// Of std::stable_sort, say.
+// std::stable_sort, say, uses it.
 TEST(FailingNew, OneThatDoesNotThrowFailsWithNull) {
   fail_new(1);
   EXPECT_EQ(::operator new(8, std::nothrow), nullptr);

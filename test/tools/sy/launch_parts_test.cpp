@@ -14,7 +14,7 @@
 #include "tools/sy/launch_mpirun.h"
 #include "tools/sy/launch_wire.h"
 
-// What `sy launch` is made of.
+// The parts of `sy launch`.
 
 namespace sy::tools {
 namespace {

@@ -22,7 +22,7 @@
 #include "test/tools/sy/launched.h"
 #include "tools/sy/json.h"
 
-// What `sy launch` gives its ranks, shows of them, and refuses.
+// The ranks of `sy launch`: what it gives them, shows of them, and refuses.
 
 namespace sy::tools {
 namespace {
@@ -194,8 +194,8 @@ std::set<std::string> listening_at(int port) {
   return out;
 }
 
-// Where the text is in the arguments or the environment of a process of this
-// user.
+// The files of /proc that have the text in the arguments or the environment of
+// a process of this user.
 std::vector<std::string> places_of(const std::string& text) {
   std::vector<std::string> out;
   for (const fs::directory_entry& process : fs::directory_iterator("/proc")) {

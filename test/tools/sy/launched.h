@@ -26,7 +26,7 @@ struct Ran {
   std::string out, err;
 };
 
-// One that runs. There is one at a time.
+// A `sy launch` that runs. There is one at a time.
 class Launched {
  public:
   // `variables`: "NAME=VALUE".
@@ -46,14 +46,15 @@ Ran launch(const std::vector<std::string>& arguments,
 
 // Arguments that make n ranks of words of shell; $r is the rank there.
 std::vector<std::string> shell(const std::string& n, const std::string& text);
-// That make ranks of the test DISABLED_NAME of LaunchedRank in this program.
+// Arguments that make ranks of the test DISABLED_NAME of LaunchedRank in this
+// program.
 std::vector<std::string> this_test(const std::string& n,
                                    const std::string& name);
 
 // ---- in a rank
 
 int own_rank();
-// Of the job.
+// The secret of the job.
 std::string own_secret();
 std::unique_ptr<distributed::TcpStore> own_store(
     const std::string& secret = own_secret());

@@ -44,7 +44,7 @@ RankTrace written(int rank, std::vector<Json> events,
   return {rank, path};
 }
 
-// By rank and name.
+// The events by rank and name.
 std::map<std::pair<int, std::string>, Json> events_of(const std::string& path) {
   std::map<std::pair<int, std::string>, Json> out;
   const Json trace = parse_json(read_file(path), path);
@@ -114,7 +114,7 @@ TEST(Timeline, AddsUpWhereTimeWent) {
                 // Operators are not transfers, whatever they are called.
                 event("sy_dist::all_reduce_", 0, 90'000, 1, "CPU"),
                 event("all_reduce", 0, 90'000, 1, "CPU"),
-                // On the thread of transfers: 10 to 30 and 40 to 60 ms.
+                // The thread of transfers works at 10 to 30, 40 to 60 ms.
                 event("all_reduce", 10'000, 15'000, 2),
                 event("broadcast", 20'000, 10'000, 3, "interval"),
                 event("reduce_scatter", 40'000, 20'000, 2),

@@ -30,7 +30,7 @@ std::string misfit(const char* json, const char* type) {
   }
 }
 
-// What the default of the only argument is passed as.
+// The text of the value that the default of the only argument is passed as.
 std::string default_text(const std::string& argument) {
   const FunctionSchema s = parse_schema("f(" + argument + ") -> ()");
   const Argument& a = s.arguments()[0];

@@ -44,7 +44,7 @@ TEST(Scan, Dtypes) {
   EXPECT_EQ(values(cumsum(big, 0, kFloat)).back(), 81920);
 }
 
-// Along rows and along columns: many, few, and none that a kernel knows.
+// Rows and columns: many, few, and none that a kernel knows.
 TEST(Scan, ElementsBecomeTheDtypeThatIsAskedForFirst) {
   manual_seed(2);
   for (const auto& sizes : {Places{40}, Places{3, 700}, Places{40, 3},

@@ -68,7 +68,7 @@ void expect_product(Sizes s, Layout a_layout, Layout b_layout, bool c_is_float,
     small[i] = static_cast<float>(i % 7) - 3;
     c[i] = small[i];
   }
-  // With beta 0 what was in c does not matter.
+  // Beta 0 ignores what was in c.
   const bool reads = beta != 0;
   const std::vector<float> before = c;
   if (!reads) {
@@ -118,8 +118,8 @@ class GemmBf16Test : public testing::Test {
   }
 };
 
-// Around each number of rows and columns that a block of registers has, and
-// each depth and width that is cut.
+// Sizes around each number of rows and columns that a block of registers has,
+// and each depth and width that is cut.
 const Sizes kSizes[] = {
     {1, 1, 1},    {1, 40, 7},    {2, 33, 64},   {3, 5, 31},   {4, 64, 65},
     {5, 17, 2},   {11, 32, 9},   {12, 31, 16},  {13, 33, 33}, {97, 70, 12},
@@ -169,7 +169,7 @@ TEST_F(GemmBf16Test, PackedOnceReadAgain) {
       ASSERT_TRUE(packs_bf16(g));
       if (i > 0) g.packed = aligned;
       g.is_packed = i == 2;
-      // What is packed is not read from b again.
+      // The product does not read b again once it is packed.
       if (i == 2) b.data.assign(b.data.size(), BFloat16(NAN));
       gemm(g);
     }

@@ -49,7 +49,7 @@ class Threads {
   int before_;
 };
 
-// By rows or by columns, with NaN between them that no product may read.
+// A matrix by rows or by columns; no product may read the NaN between them.
 struct Operand {
   std::vector<double> data;
   int64_t row, col;
@@ -95,7 +95,7 @@ void expect_same(Sizes s, bool a_by_rows, bool b_by_rows, Factors f) {
   Operand c[2];
   for (Operand& one : c) {
     one = random_operand(s.m, s.n, true, 4);
-    // With beta 0 what was in c does not matter.
+    // Beta 0 ignores what was in c.
     if (f.beta == 0) one.data.assign(one.data.size(), NAN);
   }
   Gemm<double> g{s.m,           s.n,
@@ -177,7 +177,7 @@ TEST(GemmBlas, GivesTheSameBitsInEachCall) {
   }
 }
 
-// What the calls of f tell, without their times.
+// The trace of the calls of f, without their times.
 template <class F>
 std::string told(const F& f) {
   ::testing::internal::CaptureStderr();
@@ -189,7 +189,7 @@ std::string told(const F& f) {
 }
 constexpr const char* kByBlas = "| product of float64 matrices by OpenBLAS\n";
 
-// By OpenBLAS, and near what `want` gives of the same numbers.
+// Expects that OpenBLAS computes f(), and that the result is near `want`.
 template <class F>
 void expect_by_blas(const char* what, const F& f, const Tensor& want) {
   Tensor got;
@@ -203,7 +203,8 @@ TEST(GemmBlas, TakesLargeProductsOfEveryOperator) {
   manual_seed(2);
   const int64_t m = 70, n = 600, k = 500;
   const Tensor a = randn({m, k}, kDouble), b = randn({k, n}, kDouble);
-  // Sums in another order: of halves that are too small for it.
+  // The product in halves that are too small for OpenBLAS: it adds in another
+  // order.
   const auto halves = [](const Tensor& x, const Tensor& y) {
     const int64_t half = y.size(1) / 2;
     return cat({mm(x, y.narrow(1, 0, half)),
@@ -257,7 +258,7 @@ TEST(GemmBlas, TakesLargeProductsOfEveryOperator) {
         return baddbmm(whole.expand({3, m, n}), batch, weight, 0.5, 2);
       },
       products * 2 + whole * 0.5);
-  // What is read is written.
+  // The result overwrites the operands.
   Tensor square = randn({600, 600}, kDouble);
   const Tensor power = halves(square, square);
   expect_by_blas(
@@ -305,7 +306,7 @@ TEST(GemmBlas, IsNotNeeded) {
   EXPECT_EQ(c[kM - 1][kN - 1].item<double>(), kK);
 }
 
-// Rows so far apart that BLAS cannot count it; of each only a page is touched.
+// Rows so far apart that BLAS cannot count it; only a page of each is touched.
 TEST(GemmBlas, LeavesStridesBeyond32BitsToOurLoops) {
   const int64_t far = int64_t{1} << 31;
   const auto bytes = static_cast<size_t>(kM * far) * sizeof(double);

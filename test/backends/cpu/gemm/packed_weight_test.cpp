@@ -35,7 +35,7 @@ class PackedWeights : public ::testing::Test {
     x_ = randn({8, kIn});
     w_ = randn({kOut, kIn});
   }
-  // What linear gives without packed weights.
+  // The result of linear without packed weights.
   Tensor plain() const {
     GradMode::set_enabled(true);
     const Tensor y = linear(x_, w_);
@@ -62,7 +62,7 @@ TEST_F(PackedWeights, IsKeptFromTheSecondCallOnAndGivesTheSameBits) {
   EXPECT_EQ(hits(), before);
   expect_right("packed");
   EXPECT_EQ(hits(), before + 1);
-  // As many rows as there may be, another number of them, a bias.
+  // The most rows that there may be, another number of them, a bias.
   const Tensor bias = randn({kOut});
   for (const int64_t rows : {1, 3, 16, 64}) {
     const Tensor x = randn({rows, kIn});
@@ -104,7 +104,7 @@ TEST_F(PackedWeights, NothingIsKeptOnceAPointerWasHandedOut) {
     for (int i = 0; i < 3; ++i) linear(x_, w_);
     // bfloat16 is packed only where the machine multiplies it.
     ASSERT_GE(kept(), t == kFloat ? 1 : 0);
-    // Of a view, and only one element is written.
+    // The pointer is that of a view, and each write changes one element.
     auto* const at = static_cast<uint16_t*>(w_.t().data_ptr());
     for (int i = 0; i < 5; ++i) {
       at[1001 + i] = 0x3F80;
@@ -186,7 +186,7 @@ TEST_F(PackedWeights, GivesItsMemoryBack) {
   trim_memory();
   EXPECT_EQ(kept(), 0);
   EXPECT_LE(memory_stats().allocated, before - bytes);
-  // Before an allocation fails, too.
+  // It is given back before an allocation fails, too.
   for (int i = 0; i < 3; ++i) linear(x_, w_);
   EXPECT_EQ(kept(), 1);
   const int64_t limit = memory_stats().limit;

@@ -94,7 +94,7 @@ TEST_P(Programs, EachPrimitiveOfEachType) {
       if (!ok && type == ComputeType::f32) left += " " + name;
     }
   }
-  // What is left calls libm, or has loops.
+  // The others call libm, or have loops.
   EXPECT_GT(compiled, 340) << "of " << there;
   for (const char* const name :
        {" exp.", " tanh.", " erf.", " log1p.", " sigmoid.", " div.", " fma.",

@@ -4,7 +4,7 @@
 
 #include <string>
 
-// What <sy/jit.h> shows.
+// The counters and texts that <sy/jit.h> shows.
 
 namespace sy {
 namespace {

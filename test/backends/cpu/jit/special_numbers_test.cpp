@@ -107,7 +107,7 @@ Case case_of(Prim prim, ComputeType type, const std::vector<Kind>& kinds,
   return c;
 }
 
-// Which operands are what; some are elements.
+// The combinations of kinds of operands; some operands are elements.
 std::vector<std::vector<Kind>> kinds_of(int arity) {
   using enum Kind;
   if (arity == 1) return {{kElements}};
@@ -144,7 +144,7 @@ TEST(SpecialNumbers, AreTheSameInEachPrimitive) {
         for (const double one : ones) {
           const Case c = case_of(prim, type, kinds, one);
           const auto got = c.run(cpu::jit::Mode::kWait);
-          // What is left calls libm, or has loops.
+          // A primitive that is not compiled calls libm, or has loops.
           if (cpu::jit::counters().compiled == compiled) {
             EXPECT_FALSE(prim == Prim::pow && type == ComputeType::f32);
             break;

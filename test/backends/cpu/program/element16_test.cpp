@@ -9,8 +9,8 @@
 #include "backends/cpu/indexing.h"
 #include "c10/scalar_type.h"
 
-// No dtype has elements of 16 bytes yet; what moves elements by their size
-// takes them.
+// No dtype has elements of 16 bytes yet; the code that moves elements by their
+// size takes them.
 
 namespace sy::cpu {
 namespace {
@@ -25,7 +25,7 @@ std::vector<Element16> counting(int64_t n) {
   return out;
 }
 
-// Where element `at` of a walk in row-major order lies.
+// The place of element `at` of a walk in row-major order.
 int64_t place(int64_t at, IntArrayRef sizes, IntArrayRef strides) {
   int64_t out = 0;
   for (size_t d = sizes.size(); d-- > 0; at /= sizes[d]) {

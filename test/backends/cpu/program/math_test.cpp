@@ -173,7 +173,7 @@ TEST_P(TileMath, DoubleIsWithinItsBound) {
   check<double>(GetParam(), ComputeType::f64, 30000, GetParam().ulp_double);
 }
 
-// Alone, where the scalar form runs, and among many, where vectors do.
+// The scalar form computes an element alone, vectors one among many.
 TEST_P(TileMath, OneElementIsTheSameAloneAndAmongOthers) {
   const std::vector<float> x = arguments<float>(GetParam(), 4000);
   testing::for_each_isa([&](Isa isa) {
@@ -211,7 +211,7 @@ void check_specials(const Case& c, ComputeType type) {
                       T(-3)};
   testing::for_each_isa([&](Isa) {
     for (T x : values) {
-      // One alone, and in the middle of others.
+      // x stands alone, and in the middle of others.
       for (int64_t n : {1, 40}) {
         std::vector<T> in(static_cast<size_t>(n), T(0.5)), out(in);
         const size_t at = static_cast<size_t>(n) / 2;

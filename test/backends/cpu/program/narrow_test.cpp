@@ -31,7 +31,7 @@ std::vector<float> widened(ScalarType type, const std::vector<uint16_t>& x) {
   return y;
 }
 
-// Equal, or both NaN: which of two NaN goes on is not said.
+// Expects equal numbers, or two NaN: either of two NaN may go on.
 void expect_same(ScalarType type, const std::vector<uint16_t>& got,
                  const std::vector<uint16_t>& want) {
   const std::vector<float> g = widened(type, got), w = widened(type, want);
@@ -121,7 +121,7 @@ TEST(TileNarrow, ArithmeticIsThatOfFloatsRoundedOnce) {
   });
 }
 
-// What a number of some bits is as floats decides where sums of it round.
+// Numbers from -3 to 3: the size of numbers decides where their sums round.
 std::vector<uint16_t> moderate(Random& random, size_t n, ScalarType type) {
   std::vector<uint16_t> x(n);
   for (uint16_t& v : x) {

@@ -264,7 +264,7 @@ TEST(TilePrimitives, EveryPairOfSmallIntegersDivides) {
   });
 }
 
-// Where double stops holding every integer, and at the ends.
+// Integers where double stops holding every one, and at the ends.
 TEST(TilePrimitives, LargeIntegersDivideExactly) {
   std::vector<int64_t> some = {INT64_MIN, INT64_MIN + 1, INT64_MAX, 1, -1, 7};
   for (const int bits : {31, 32, 51, 52, 53, 54, 62}) {

@@ -488,7 +488,7 @@ TEST(TileRunner, TransposedInputs) {
       }
     }
   }
-  // Beyond the size where results bypass the caches.
+  // A result so large that it bypasses the caches.
   check_transposed<float>(sum, 1000, 1300, ScalarType::Float, ComputeType::f32);
 }
 

@@ -343,7 +343,7 @@ TEST(TileChoose, FindsTheFirstOfTheBest) {
   });
 }
 
-// Far from 0, where the difference of two large sums would hold nothing.
+// Numbers far from 0: the difference of two large sums would hold nothing.
 template <class T>
 void check_moments(ComputeType type) {
   Random random(7);
@@ -358,7 +358,7 @@ void check_moments(ComputeType type) {
     moments_fn(type)(&got_mean, &got_m2, x.data(), n);
     EXPECT_NEAR(got_mean, static_cast<double>(mean), 1e-9);
     EXPECT_NEAR(got_m2, static_cast<double>(m2), 1e-9 * static_cast<double>(n));
-    // As the rows of a matrix with one column, in two calls.
+    // The rows of a matrix with one column, in two calls.
     double means[1] = {}, m2s[1] = {};
     const int64_t half = n / 2;
     moments_rows_fn(type)(means, m2s, x.data(), sizeof(T), 0, half, 1);

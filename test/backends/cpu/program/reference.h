@@ -7,8 +7,8 @@
 
 #include "backends/cpu/program/kernels.h"
 
-// What the primitives of element programs should give, one element at a time in
-// plain C++: the oracle of the tests.
+// The results that the primitives of element programs should give, one element
+// at a time in plain C++: the oracle of the tests.
 
 namespace sy::tiles::testing {
 
@@ -192,7 +192,7 @@ inline uint8_t exact_bool(lang::Prim prim, uint8_t a, uint8_t b, uint8_t c) {
   return exact_reference<int32_t>(prim, a, b, c) != 0;
 }
 
-// Which operands and which result of a primitive are bools.
+// The arity of a primitive, and which of its operands and results are bools.
 struct Signature {
   int arity;
   bool bool_operand[3];

@@ -19,8 +19,9 @@ struct ScalarFunctors {
   const ScalarFunctor* first;
   int count;
 };
-// Without and with fused products and sums; those that have code of their own
-// for AVX-512, as that code. The last may be called on such machines alone.
+// The functors without and with fused products and sums, and those that have
+// code of their own for AVX-512, as that code. Only machines with AVX-512 may
+// call the last.
 ScalarFunctors plain_functors();
 ScalarFunctors fused_functors();
 ScalarFunctors avx512_functors();

@@ -464,7 +464,7 @@ TEST(CpuRegion, OutputsInTheMemoryOfInputs) {
   const Traced vp = t.input(p2), vg = t.input(g), vm = t.input(m2);
   const Traced m1 = t.call("add.Tensor", {vm, vg}, {Scalar(0.1)});
   const Traced p1 = t.call("add.Tensor", {vp, m1}, {Scalar(-0.5)});
-  // Of what was in the memory before.
+  // The difference to what was in the memory before.
   const Traced d = t.call("sub.Tensor", {p1, vp}, {Scalar(int64_t{1})});
   t.output(p1, p2, 0);
   t.output(m1, m2, 2);

@@ -57,7 +57,8 @@ class RegionTrace {
     others_.assign(results, results + op.n_outputs);
     return {first, results[0]};
   }
-  // By name: "add.Tensor"; scalars as the operator's program has them.
+  // Calls an operator by its name, as "add.Tensor"; scalars are those of its
+  // program.
   Traced call(const char* name, std::vector<Traced> in,
               std::vector<Scalar> scalars = {}) {
     const NodeDesc* const node = node_of(name);
@@ -66,7 +67,7 @@ class RegionTrace {
     return pointwise(*node->pointwise, std::move(in), std::move(scalars));
   }
 
-  // Over dims of the region; results keep them, with size 1.
+  // Reduces over dims of the region; results keep them, with size 1.
   Traced reduce(const ReduceOp& op, Traced in, std::vector<int64_t> dims,
                 std::vector<Scalar> scalars = {},
                 std::optional<ScalarType> dtype = {}) {
@@ -90,7 +91,7 @@ class RegionTrace {
                   std::move(scalars));
   }
 
-  // Of the last node, result i.
+  // Result i of the last node.
   Traced other(const Traced& first, int i) const {
     return {first.value + i, others_[static_cast<size_t>(i)]};
   }

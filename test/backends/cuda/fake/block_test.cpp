@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "test/backends/cuda/fake/emulator_fixture.h"
-// After all others.
+// Include this after all others.
 #include "kernel.cuh"
 
 namespace {
@@ -88,7 +88,7 @@ TEST(Block, AMissingBarrierIsARace) {
   }
 }
 
-// Where accesses are not checked, the order of threads is another one.
+// The order of threads is another one if accesses are not checked.
 TEST(Block, AMissingBarrierChangesTheResult) {
   std::vector<int> out(256, -1);
   fake_cuda::Grid grid =
@@ -243,7 +243,7 @@ TEST(Block, DifferentFormsOfABarrierDoNotMeet) {
                  "waits at another form of __syncthreads");
 }
 
-// What a sanitizer would report first.
+// Mistakes that a sanitizer would report first.
 __attribute__((no_sanitize("undefined"))) void go_wrong(int how, int* out) {
   switch (how) {
     case 0: *reinterpret_cast<volatile int*>(64) = 1; break;

@@ -14,10 +14,10 @@
 #include "on_host/vectors.h"
 // The parts below use what stands above them.
 #include "on_host/thread.h"
-// What a thread sees of the others.
+// The thread's view of the others.
 #include "on_host/atomics.h"
 #include "on_host/sync.h"
-// What it computes alone.
+// The thread's own computations.
 #include "on_host/bits.h"
 #include "on_host/math.h"
 #include "on_host/memory.h"

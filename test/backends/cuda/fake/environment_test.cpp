@@ -3,8 +3,8 @@
 
 #include "test/backends/cuda/fake/driver_fixture.h"
 
-// What the environment sets. The library reads it once, so each case is a
-// process.
+// The settings of the environment. The library reads them once, so each case is
+// a process.
 
 namespace {
 
@@ -31,7 +31,8 @@ bool use_device(int device = 0) {
          api().context_set(c) == kSuccess;
 }
 
-// Of a kernel that writes 5 to pinned memory; -1 if it was not started.
+// The outcome of a kernel that writes 5 to pinned memory; -1 if it was not
+// started.
 struct Launched {
   int result = -1;
   int written = 0;

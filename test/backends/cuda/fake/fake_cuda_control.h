@@ -2,8 +2,8 @@
 
 #include <stdint.h>
 
-// What tests ask of the fake driver beside CUDA's own functions: they look
-// these up in the library that SWITCHYARD_CUDA_DRIVER names. Each has an
+// The requests of tests to the fake driver beside CUDA's own functions: tests
+// look these up in the library that SWITCHYARD_CUDA_DRIVER names. Each has an
 // environment variable that sets it from the start; README.md lists them.
 
 #ifdef __cplusplus
@@ -35,8 +35,8 @@ void fake_cuda_block_order(int order);
 
 // Contexts that have failed are as new, but for what they had been given.
 void fake_cuda_heal(void);
-// What the last fault was: "kernel 'x', block …". "" if there was none. Valid
-// until the next fault.
+// The last fault: "kernel 'x', block …". "" if there was none. Valid until the
+// next fault.
 const char* fake_cuda_last_fault(void);
 
 // The last image that was refused: "cubin for sm_90", "PTX for sm_90". "" if
@@ -44,12 +44,12 @@ const char* fake_cuda_last_fault(void);
 const char* fake_cuda_refused_image(void);
 
 // Puts a call into a stream, a CUstream: it runs in the order of the stream's
-// other tasks and may touch memory of the device. A CUresult. For doubles of
-// libraries that start kernels of their own.
+// other tasks and may touch memory of the device. Returns a CUresult. For
+// doubles of libraries that start kernels of their own.
 int fake_cuda_call(void* stream, void (*work)(void*), void* argument);
 
 struct fake_cuda_counters {
-  // Since the process began.
+  // Counts since the process began.
   int64_t launches, blocks;
   int64_t copies_to_device, copies_to_host, copies_on_device, fills;
   int64_t bytes_copied;
@@ -57,7 +57,7 @@ struct fake_cuda_counters {
   int64_t context_switches;  // cuCtxSetCurrent that changed it
   int64_t waits;             // of the host, for a stream, event or context
   int64_t refused_images;
-  // That live now.
+  // Objects that live now.
   int64_t contexts, streams, events, modules;
   int64_t device_bytes;  // of all devices
   int64_t host_bytes;    // pinned

@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "test/backends/cuda/fake/emulator_fixture.h"
-// After all others.
+// Include this after all others.
 #include "kernel.cuh"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "test/backends/cuda/fake/emulator_fixture.h"
-// After all others.
+// Include this after all others.
 #include "scan.cuh"
 
 // Tiles of a row that one pass scans: what they tell each other, and that they
@@ -81,8 +81,8 @@ class Slots {
   State sum_{};
 };
 
-// However far the nearest group is that knows all before it, those between are
-// added from left to right.
+// The groups after the nearest one that knows all before it are added from left
+// to right, however far it is.
 TEST(LookBack, CombinesFromTheNearestGroupThatKnowsAll) {
   for (int64_t nearest = kLooks - kScanGroup; nearest < kLooks; ++nearest) {
     Slots slots(nearest);
@@ -149,8 +149,9 @@ class Sums {
     }
   }
 
-  // By `threads` of the host, each of which runs one block after the other. All
-  // tiles but the row's first have begun before that one ends, if it waits.
+  // Scans by `threads` threads of the host, each of which runs one block after
+  // the other. All tiles but the row's first have begun before that one ends,
+  // if it waits.
   std::vector<double> scan(int threads, bool waits, const Shape& shape) const {
     const int64_t n = static_cast<int64_t>(in_.size());
     const int64_t tiles = (n + kScanTile - 1) / kScanTile;

@@ -161,7 +161,7 @@ TEST_F(MemoryTest, MisuseOfVirtualMemoryIsRefused) {
   EXPECT_EQ(api().map(p + 3 * kGranule, 2 * kGranule, 0, h, 0), kInvalidValue);
   EXPECT_EQ(api().map(p, 2 * kGranule, 0, h + 100, 0), kInvalidValue);
   ASSERT_EQ(api().map(p + kGranule, 2 * kGranule, 0, h, 0), kSuccess);
-  // Over what is mapped.
+  // These ranges overlap what is mapped.
   EXPECT_EQ(api().map(p, 2 * kGranule, 0, h, 0), kInvalidValue);
   EXPECT_EQ(api().map(p + 2 * kGranule, 2 * kGranule, 0, h, 0), kInvalidValue);
   // Parts, or more than is mapped.

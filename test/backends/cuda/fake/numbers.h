@@ -10,8 +10,8 @@
 
 #include "test/backends/cuda/fake/fake_cuda_control.h"
 
-// What doubles of NVIDIA's libraries share: numbers in memory, settings, and
-// work in streams of the fake driver.
+// The parts that doubles of NVIDIA's libraries share: numbers in memory,
+// settings, and work in streams of the fake driver.
 
 namespace fake {
 
@@ -63,7 +63,7 @@ inline int setting(const char* variable, int otherwise) {
   return text == nullptr ? otherwise : std::atoi(text);
 }
 
-// Puts work into a stream, a CUstream. A CUresult.
+// Puts work into a stream, a CUstream. Returns a CUresult.
 inline int put_work(void* stream, std::function<void()> work) {
   static const auto call = [] {
     const char* const path = std::getenv("SWITCHYARD_CUDA_DRIVER");

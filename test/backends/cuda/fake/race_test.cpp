@@ -2,7 +2,7 @@
 #include <string>
 
 #include "test/backends/cuda/fake/emulator_fixture.h"
-// After all others.
+// Include this after all others.
 #include "kernel.cuh"
 
 // Wrong kernels that the order of blocks and threads alone does not show, each

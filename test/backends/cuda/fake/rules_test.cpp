@@ -3,9 +3,9 @@
 
 #include "test/backends/cuda/fake/driver_fixture.h"
 
-// What a GPU or its compiler would not forgive, by the interfaces of the driver
-// and of NVRTC: each wrong kernel beside a right one. The tests vary kernels
-// and options; they never vary the compute capability.
+// Mistakes that a GPU or its compiler would not forgive, by the interfaces of
+// the driver and of NVRTC: each wrong kernel beside a right one. The tests vary
+// kernels and options; they never vary the compute capability.
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "test/backends/cuda/fake/emulator_fixture.h"
-// After all others.
+// Include this after all others.
 #include "kernel.cuh"
 
 namespace {
@@ -22,7 +22,7 @@ struct SumParams {
   double* out;
 };
 
-// As kernels sum: shuffles in each warp, then the warps' sums.
+// Sums as kernels do: shuffles in each warp, then the warps' sums.
 SY_KERNEL(block_sum, SumParams, 1024) {
   __shared__ double sums[32];
   double sum = 0;

@@ -14,12 +14,12 @@
 namespace sy::codegen {
 namespace {
 
-// `names`: of what was printed.
+// `names` gets the names of what was printed.
 void print_fused(Writer& w, const Model& model, const Operator& op,
                  const CompiledPrograms& compiled,
                  std::vector<std::string>& names,
                  lang::Diagnostics& diagnostics) {
-  // As codegen/emit/autograd.cpp: what is composed has no node.
+  // A composite operator has no node, as in codegen/emit/autograd.cpp.
   if (op.kind() == lang::OperatorKind::kComposite ||
       op.has_kernel("CompositeImplicitAutograd")) {
     return;

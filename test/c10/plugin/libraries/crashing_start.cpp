@@ -2,7 +2,7 @@
 
 #include "c10/plugin/library.h"
 
-// A library of which the process that loads it dies.
+// A library that kills the process that loads it.
 
 namespace {
 

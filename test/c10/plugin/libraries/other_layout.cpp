@@ -1,6 +1,6 @@
 #include "c10/plugin/library_note.h"
 
-// What a library built against another SDK would carry.
+// The note that a library built against another SDK would carry.
 
 namespace {
 constexpr sy::LibraryNote other() {

@@ -27,7 +27,7 @@ SY_LIBRARY_IMPL(sound, CPU, m) {
   m.impl("print", SY_FN(print));
 }
 
-// What `sy doctor` prints of it.
+// Gives the lines that `sy doctor` prints of this library.
 extern "C" SY_API void switchyard_doctor(void (*say)(void* to,
                                                      const char* line),
                                          void* to) {

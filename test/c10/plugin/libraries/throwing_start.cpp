@@ -2,7 +2,7 @@
 
 #include "c10/plugin/library.h"
 
-// A library whose static initialiser throws: what no program survives.
+// A library whose static initialiser throws, which no program survives.
 
 namespace {
 

@@ -18,7 +18,7 @@ void rectify(const Span& out, const Span& in) {
   for_each(out, in, in, [](float a, float) { return a > 0 || a != a ? a : 0; });
 }
 
-// Of n elements, their steps apart.
+// The log_softmax of n elements, their steps apart.
 void log_softmax_row(float* out, const float* in, int64_t n, int64_t out_step,
                      int64_t in_step) {
   float most = -std::numeric_limits<float>::infinity();

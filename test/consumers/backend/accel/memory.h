@@ -39,14 +39,14 @@ class DeviceMemory final : public sy::Allocator {
   void keep(const void* data);
   void let_go(const void* data) noexcept;
 
-  // Where kernels find `bytes` bytes at a device address; throws ValueError if
-  // they are not the device's.
+  // The address at which kernels find `bytes` bytes of a device address; throws
+  // ValueError if they are not the device's.
   void* translate(const void* address, size_t bytes) const;
 
  private:
   explicit DeviceMemory(int device);
 
-  // By offset. A freed one waits for what uses it.
+  // Blocks are found by offset. A freed one waits for what uses it.
   struct Block {
     size_t room = 0;
     sy::BlockUses uses;
@@ -58,7 +58,7 @@ class DeviceMemory final : public sy::Allocator {
   size_t offset(const void* data) const {
     return static_cast<size_t>(static_cast<const char*>(data) - window_);
   }
-  // Freed blocks that nothing uses any more become room. Under mutex_, as the
+  // Makes room of freed blocks that nothing uses any more. Under mutex_, as the
   // next two.
   void settle() noexcept;
   void give_room(size_t offset, size_t room);

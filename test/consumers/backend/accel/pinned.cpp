@@ -67,7 +67,7 @@ void PinnedMemory::settle() const noexcept {
 void begin_copy(const sy::Storage& dst, size_t dst_first,
                 const sy::Storage& src, size_t src_first, size_t bytes,
                 int device) {
-  // Where the host's threads find it; pinned memory is there already.
+  // The address for the host's threads; pinned memory has it already.
   const auto place = [=](const sy::Storage& s, size_t first) {
     char* const at = static_cast<char*>(s->data()) + first;
     return s->is_pinned() ? at

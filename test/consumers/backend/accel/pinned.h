@@ -10,8 +10,8 @@
 namespace accel {
 
 // Memory of the host that copies of the streams read and write while the host
-// goes on. A real device would lock its pages. What is freed before its copies
-// are done is `cached` until then.
+// goes on. A real device would lock its pages. Memory that is freed before its
+// copies are done is `cached` until then.
 class PinnedMemory final : public sy::Allocator {
  public:
   // Never destroyed: tensors may outlive static objects.

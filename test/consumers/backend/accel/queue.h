@@ -34,12 +34,12 @@ class Flag {
 struct Task {
   std::string op;
   std::function<void()> kernel;
-  // What the kernel throws names the operator.
+  // An Error of the kernel names the operator.
   void run() const;
 };
 
-// Work that was recorded instead of run. Memory that it uses is kept: what
-// `let_go` gives back.
+// Work that was recorded instead of run. Memory that it uses is kept until
+// `let_go` gives it back.
 struct Recording {
   ~Recording() {
     for (const auto& f : let_go) f();
@@ -60,7 +60,8 @@ class Queue : public std::enable_shared_from_this<Queue> {
   uint64_t last() const;
   uint64_t completed() const;
   bool is_done() const;
-  // Until all that is in now is done. Throws Error while the queue records.
+  // Waits until all that is in now is done. Throws Error while the queue
+  // records.
   void wait() const;
   // Throws the error that is kept, if there is one, and forgets it.
   void throw_error();

@@ -8,7 +8,7 @@
 
 namespace accel {
 
-// What a kernel that runs later keeps of a tensor: where its elements lie. The
+// The place of a tensor's elements, kept by a kernel that runs later. The
 // memory is stamped by launch(), so the tensor itself may go.
 class Span {
  public:
@@ -24,7 +24,7 @@ class Span {
   sy::IntArrayRef strides() const { return strides_; }
   int64_t size(int64_t d) const { return sizes_[static_cast<size_t>(d)]; }
   int64_t stride(int64_t d) const { return strides_[static_cast<size_t>(d)]; }
-  // Where kernels find the first.
+  // The address of the first, for kernels.
   float* elements() const {
     return static_cast<float*>(
         DeviceMemory::of(device_).translate(address_, sizeof(float)));

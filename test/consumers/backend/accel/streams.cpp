@@ -154,7 +154,7 @@ uint64_t Streams::last_ticket(int device, uint64_t stream) const noexcept {
   return q == nullptr ? 0 : q->last();
 }
 
-// What is forgotten is done.
+// A stream that is forgotten is done.
 uint64_t Streams::completed_ticket(int device, uint64_t stream) const noexcept {
   const auto q = find(device, stream);
   return q == nullptr ? ~uint64_t{0} : q->completed();

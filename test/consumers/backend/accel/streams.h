@@ -19,12 +19,12 @@ class Streams final : public sy::StreamInterface {
   // Never destroyed: its threads run until the process ends.
   static Streams& singleton();
 
-  // Into the current stream, as the work of the operator whose kernel calls.
-  // The memory of `uses` waits for it.
+  // Puts work into the current stream, as that of the operator whose kernel
+  // calls. The memory of `uses` waits for it.
   void submit(int device, std::initializer_list<const sy::StorageImpl*> uses,
               std::function<void()> kernel);
-  // Until all streams of the device are done. Throws nothing but while one
-  // records a graph.
+  // Waits until all streams of the device are done. Throws nothing but while
+  // one records a graph.
   void drain(int device) const;
   // The same, then throws the first error of a kernel.
   void synchronize(int device);

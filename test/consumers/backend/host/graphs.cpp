@@ -18,7 +18,7 @@ using sy::Tensor;
 
 namespace {
 
-// What neither the program nor anybody else may use.
+// The bytes that neither the program nor anybody else may use.
 int64_t kept_bytes(Device device) {
   sy::trim_memory(device);
   return sy::memory_stats(device).cached;
@@ -37,7 +37,7 @@ void graphs_run_again(Device device) {
   const int64_t kept_before = kept_bytes(device);
   Tensor out;
   {
-    // What lies between is freed while the graph is recorded.
+    // The results in between are freed while the graph is recorded.
     const Graph graph =
         Graph::capture(stream, [&] { out = a.add(b).mul(a).relu(); });
     check(stream.is_done(), name + ": what a graph records does not run");

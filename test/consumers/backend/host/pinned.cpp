@@ -14,7 +14,7 @@ using sy::Tensor;
 
 namespace {
 
-// In use, by the program or by copies that go on.
+// The bytes in use, by the program or by copies that go on.
 int64_t pinned_bytes(Device device) {
   const sy::MemoryStats s =
       sy::device_interface(device.type()).pinned_allocator()->stats();

@@ -2,7 +2,7 @@
 
 #include <sy/sy.h>
 
-// What pinned memory promises, tried with one device that has some.
+// The promises of pinned memory, tried with one device that has some.
 
 namespace host {
 

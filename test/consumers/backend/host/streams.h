@@ -2,7 +2,7 @@
 
 #include <sy/sy.h>
 
-// What a backend with streams promises, tried on one of its devices.
+// The promises of a backend with streams, tried on one of its devices.
 
 namespace host {
 

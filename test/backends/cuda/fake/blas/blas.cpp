@@ -19,7 +19,7 @@ constexpr int kFloat32 = 0, kFloat64 = 1, kFloat16 = 2, kBrain16 = 14;
 constexpr int kCompute32 = 68, kCompute32ByTf32 = 77, kCompute64 = 70;
 constexpr size_t kRoom = 1024;
 
-// As much as the descriptors of the header hold.
+// Room for as much as the descriptors of the header hold.
 struct Description {
   int compute, scale;
   int32_t transpose[2];
@@ -58,7 +58,7 @@ static_assert(sizeof(Preference) == 64 && sizeof(Algorithm) == 64);
 
 using fake::setting;
 
-// What a caller did wrong, for who reads a failure.
+// Writes a caller's mistake to stderr, for who reads a failure.
 int refuse(const char* why) {
   std::fprintf(stderr, "libfake_blas: %s\n", why);
   return kInvalid;

@@ -64,7 +64,7 @@ int in_stream(void* room, size_t* bytes, void* stream,
       task);
 }
 
-// From [0] to [0], or to [1] after an odd number of passes; what is left
+// Sorts from [0] to [0], or to [1] after an odd number of passes; what is left
 // elsewhere is junk.
 template <class Key>
 void sort_row(const Key* keys, const uint32_t* places, Key* keys_to,

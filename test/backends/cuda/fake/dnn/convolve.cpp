@@ -44,7 +44,7 @@ Convolution::Convolution(const Operation& o, bool rounds)
   }
 }
 
-// With three dims of space: those that it does not have come first.
+// The tensor with three dims of space: those that it does not have come first.
 Convolution::Tensor Convolution::tensor_of(const Descriptor& d) const {
   Tensor t;
   for (int64_t i = 0; i < kDims + 2; ++i) {

@@ -52,7 +52,7 @@ constexpr Rule kRules[] = {
     {kPack, 1001, kPointer, 1, 16},
     {kPack, 1003, kPointer, 1, 1},
 };
-// Float or double, by what is computed in.
+// The factors of an operation: float or double, by what is computed in.
 struct Scale {
   Kind kind;
   int alpha, beta;

@@ -27,7 +27,7 @@ enum Kind {
   kTensor = 17,
 };
 
-// What an attribute holds: `count` elements of a type of the header.
+// The value of an attribute: `count` elements of a type of the header.
 struct Value {
   int type = 0;
   int64_t count = 0;
@@ -46,7 +46,7 @@ struct Descriptor {
   Kind kind;
   bool is_final = false;
   std::map<int, Value> values;
-  // Of an engine, a configuration and a plan.
+  // Engines, configurations and plans have these.
   int engine = -1;
   const Descriptor* graph = nullptr;
 
@@ -57,7 +57,7 @@ struct Descriptor {
   bool has(int attribute) const { return values.count(attribute) != 0; }
 };
 
-// What a caller did wrong goes to stderr and to cudnnGetLastErrorString.
+// Writes a caller's mistake to stderr and to cudnnGetLastErrorString.
 int refuse(const char* why, int status = kBadParam);
 const std::string& last_refusal();
 

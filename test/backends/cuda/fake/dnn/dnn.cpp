@@ -126,7 +126,7 @@ int give_configs(const Descriptor& heuristics, int64_t most, int64_t* count,
     if (!fallback && e.is_fallback &&
         graph_operation(*heuristics.values.at(201).at<const Descriptor*>(0))
                 .x->number(902) == 1) {
-      continue;  // of one image: the fallback alone knows how
+      continue;  // the fallback alone knows how to take one image
     }
     if (n < most) {
       Descriptor* const d = static_cast<Descriptor**>(out)[n];

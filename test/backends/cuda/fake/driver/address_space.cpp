@@ -129,7 +129,7 @@ void AddressSpace::protect(uintptr_t address, const Mapping& m) {
   } else if (m.readers != 0) {
     rights = PROT_READ;
   }
-  // Of cuMemAlloc: with the page that it begins in.
+  // Memory of cuMemAlloc is protected with the page that it begins in.
   const uintptr_t from = address & ~uintptr_t{4095};
   const size_t bytes = address + m.bytes - from;
   if (settings().protect) {

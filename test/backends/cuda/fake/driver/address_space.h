@@ -7,8 +7,8 @@
 
 #include "test/backends/cuda/fake/driver/memory.h"
 
-// The tables behind memory.h. Who reads them holds the mutex shared, who
-// changes them holds it alone.
+// The tables behind memory.h. Readers hold the mutex shared, writers hold it
+// alone.
 
 namespace fake_cuda {
 
@@ -58,13 +58,13 @@ struct AddressSpace {
   uintptr_t take(size_t bytes, size_t alignment, bool by_user);
   // The mapping that holds the address, or mapped.end().
   std::map<uintptr_t, Mapping>::iterator find(uintptr_t address);
-  // As those of memory.h.
+  // The same as those of memory.h.
   bool is_pinned(uintptr_t address, size_t bytes) const;
   bool reachable(const ContextState& context, uintptr_t address, size_t bytes);
   // Whether the range is whole mappings without a gap.
   bool is_whole(uintptr_t address, size_t bytes);
-  // What devices may do with the memory from now on. The host's pages allow it
-  // too, unless they are to be opened for each access.
+  // Lets devices do with the memory what the mapping says from now on. The
+  // host's pages allow it too, unless they are to be opened for each access.
   static void protect(uintptr_t address, const Mapping& m);
   // No access, and no memory behind it.
   static void clear(uintptr_t address, size_t bytes);

@@ -2,7 +2,7 @@
 #include "test/backends/cuda/fake/driver/memory.h"
 #include "test/backends/cuda/fake/fake_cuda_control.h"
 
-// What tests see of the driver's state.
+// The functions of tests for the driver's state.
 
 using fake_cuda::state;
 

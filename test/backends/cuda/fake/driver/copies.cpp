@@ -6,9 +6,9 @@
 #include "test/backends/cuda/fake/driver/address_space.h"
 #include "test/backends/cuda/fake/driver/entries.h"
 
-// Copies and fills. What is wrong when the call is made is kInvalidValue; what
-// is wrong when the work runs, because memory was unmapped in between, is a
-// fault of the context.
+// Copies and fills. A mistake that the call itself shows is kInvalidValue; a
+// mistake that shows when the work runs, because memory was unmapped in
+// between, is a fault of the context.
 
 namespace fake_cuda {
 namespace {

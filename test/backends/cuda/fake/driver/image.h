@@ -4,8 +4,9 @@
 
 #include "backends/cuda/driver/api.h"
 
-// What cuModuleLoadData is given: a shared object that the fake NVRTC made, or
-// something else, which it refuses as the driver refuses what is not for it.
+// The images that cuModuleLoadData is given: a shared object that the fake
+// NVRTC made, or something else, which it refuses as the driver refuses what is
+// not for it.
 
 namespace fake_cuda {
 

@@ -97,7 +97,7 @@ void run(ContextState& context, FunctionState& f, Grid grid) {
   grid.kernel = f.kernel;
   grid.params_bytes = f.info.params_bytes;
   grid.most_checked = f.left_to_check;
-  // Else one block after the other is as good, and faster.
+  // One block after the other is as good without checks, and faster.
   grid.resident = grid.most_checked == 0
                       ? 1
                       : static_cast<unsigned>(settings().multiprocessors);

@@ -14,7 +14,7 @@
 
 namespace fake_cuda {
 
-// What cuMemGetAllocationGranularity says.
+// The granularity that cuMemGetAllocationGranularity returns.
 inline constexpr size_t kGranularity = size_t{2} << 20;
 
 // Whether all bytes are mapped memory of the device, or of one that the context

@@ -69,7 +69,7 @@ Result module_load(Module* out, const void* image) {
     std::fprintf(stderr, "fake_cuda: %s\n", dlerror());
     return kInvalidImage;
   }
-  // What the fake NVRTC was told to compile for.
+  // The target that the fake NVRTC was told to compile for.
   const auto* target =
       static_cast<const int*>(dlsym(library, "sy_on_host_target"));
   const int device = settings().major * 10 + settings().minor;

@@ -4,7 +4,7 @@
 
 namespace fake_cuda {
 
-// Around a launch: one that takes longer than FAKE_CUDA_PATIENCE seconds is
+// Watches a launch: one that takes longer than FAKE_CUDA_PATIENCE seconds is
 // named on stderr, once, since nothing else would say what hangs.
 class Patience {
  public:

@@ -16,17 +16,18 @@ namespace fake_cuda {
 namespace {
 
 constexpr uintptr_t kPage = 4096;
-// What one fault opens: the pages around it that have the same rights.
+// The bytes that one fault opens: the pages around it that have the same
+// rights.
 constexpr uintptr_t kWindow = 64 * kPage;
 
-// Of a page: which devices may use it.
+// The devices that may use a page.
 struct Allowed {
   unsigned readers, writers;
   bool plain;  // of cuMemAlloc: the peers of its device, too
   friend bool operator==(const Allowed&, const Allowed&) = default;
 };
 
-// For each page of the devices' addresses; most are never touched.
+// The rights to each page of the devices' addresses; most are never touched.
 struct Rights {
   uintptr_t begin, end;
   Allowed* of;
@@ -59,7 +60,7 @@ struct Opened {
   size_t bytes;
 };
 
-// The thread's. Threads that only wait for the device have none.
+// The work of the thread. Threads that only wait for the device have none.
 struct Work {
   int depth = 0;
   unsigned device = 0, peers = 0;  // bits; 0: those of a copy

@@ -7,13 +7,13 @@
 
 #include "backends/cuda/driver/api.h"
 
-// What the environment says, and what tests change while they run.
+// The settings of the environment, and those that tests change while they run.
 
 namespace fake_cuda {
 
 using sy::cuda::driver::Result;
 
-// Read once.
+// The library reads these once.
 struct Settings {
   int devices = 1;
   int version = 13000;              // of CUDA

@@ -17,7 +17,7 @@
 #include "test/backends/cuda/fake/driver/settings.h"
 #include "test/backends/cuda/fake/on_host/thread.h"
 
-// What handles stand for. Handles are addresses of these objects; tables say
+// The objects that handles stand for. Handles are their addresses; tables say
 // which live.
 
 namespace fake_cuda {
@@ -41,7 +41,7 @@ class StreamState;
 
 struct ContextState {
   int device = 0;
-  // What the context answers for ever; 0 while it lives.
+  // The error that the context answers for ever; 0 while it lives.
   std::atomic<int> failed{0};
   std::atomic<unsigned> peers{0};  // devices whose memory it may touch
   std::shared_ptr<StreamState> null_stream;
@@ -55,7 +55,7 @@ struct ContextState {
 // task and ends when the stream was destroyed and is empty.
 class StreamState : public std::enable_shared_from_this<StreamState> {
  public:
-  // As on a device, where more tasks make the host wait.
+  // More tasks make the host wait, as on a device.
   static constexpr size_t kMostTasks = 1024;
 
   StreamState(ContextState* context, bool blocking, int priority)
@@ -154,7 +154,7 @@ class Table {
   std::unordered_map<const void*, std::shared_ptr<T>> living_;
 };
 
-// Of the process; never destroyed.
+// The state of the process; never destroyed.
 struct State {
   std::atomic<bool> initialized{false};
   std::mutex mutex;                                     // of contexts
@@ -168,7 +168,7 @@ struct State {
 };
 State& state();
 
-// The calling thread's. nullptr at first.
+// The context of the calling thread; nullptr at first.
 ContextState*& current_context();
 
 // kSuccess if there is a current context that has not failed.

@@ -42,7 +42,7 @@ Result stream_create(Stream* handle, unsigned flags, int priority) {
   return kSuccess;
 }
 
-// What the stream was given is done all the same.
+// The stream still does what it was given.
 Result stream_destroy(Stream handle) {
   if (!state().initialized) return kNotInitialized;
   const auto stream = state().streams.remove(handle);

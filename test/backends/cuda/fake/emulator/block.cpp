@@ -18,10 +18,10 @@ using sy_on_host::Barrier;
 using sy_on_host::Collective;
 using sy_on_host::kRoomBytes;
 
-// At the end of each stack; overwritten when it overflows.
+// The word at the end of each stack; overwritten when the stack overflows.
 constexpr uint64_t kCanary = 0x5ca1ab1e0ddba11;
 constexpr unsigned kLanes = 32;
-// What shared memory holds before a block writes it.
+// The bytes of shared memory before a block writes it.
 constexpr int kJunk = 0xcd;
 // Blocks take turns when a thread ends or waits: once in so many times.
 constexpr unsigned kTurns = 8;

@@ -39,7 +39,7 @@ struct Warp {
   unsigned living;
   std::vector<Group> groups;
   Strand* waiting[32];
-  // By lane: what it brought, and what it gets.
+  // The value that each lane brought, and the one that it gets.
   uint64_t values[32], results[32];
   int sources[32];
 };
@@ -71,7 +71,7 @@ class BlockRunner {
 
   Outcome run(const Grid& grid);
 
-  // Of threads of blocks.
+  // The operations of threads of blocks.
   int barrier(Strand* me, sy_on_host::Barrier kind, int predicate);
   uint64_t collective(Strand* me, sy_on_host::Collective kind, unsigned mask,
                       uint64_t value, int source);
@@ -79,8 +79,8 @@ class BlockRunner {
   void access(Strand* me, sy_on_host::Access how, const void* p, size_t bytes,
               const void* from);
   void fence(Strand* me, bool for_all_blocks);
-  // Before a strand does anything else: its last write, if another thread had
-  // written there, must have left the same value.
+  // Called before a strand does anything else: its last write, if another
+  // thread had written there, must have left the same value.
   void settle(Strand* me) {
     if (twice_.bytes != 0) settle_write(me);
   }

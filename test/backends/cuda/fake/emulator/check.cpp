@@ -14,7 +14,7 @@ namespace {
 
 using sy_on_host::Access;
 
-// What ptxas allows for the variables of a kernel.
+// The bytes that ptxas allows for the variables of a kernel.
 constexpr size_t kMostVariables = size_t{48} << 10;
 // Bytes that are counted with those beside them.
 constexpr size_t kSlack = 256;
@@ -46,7 +46,7 @@ std::string name_code(const void* from) {
 }
 
 void BlockRunner::draw_quantum() {
-  // Without a seed, as long as the thread likes.
+  // The thread runs as long as it likes without a seed.
   quantum_ = grid_->seed == 0 ? 0 : 1 + random_below(kQuantum);
 }
 

@@ -2,8 +2,9 @@
 
 #include "test/backends/cuda/fake/emulator/executor.h"
 
-// For programs with kernels of their own, which compile them with
-// -fsanitize=thread. Where the whole program is, that library has these.
+// The functions for programs that compile kernels of their own with
+// -fsanitize=thread. A program that is compiled so as a whole has them from
+// TSan's library.
 
 #ifndef __SANITIZE_THREAD__
 SY_ON_HOST_CHECKED(fake_cuda::checked_access)

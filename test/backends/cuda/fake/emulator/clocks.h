@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-// What happens before what among the threads of a launch, as vector clocks.
+// The happens-before order of the threads of a launch, as vector clocks.
 //
 // A thread has a clock, which goes on at each barrier, __syncwarp and fence. It
 // knows of another thread's clock, and what that did up to it happened before,
@@ -18,7 +18,7 @@
 
 namespace fake_cuda {
 
-// Of a launch: which thread of which block.
+// The name of a thread in a launch: its block and its number there.
 struct ThreadName {
   uint32_t block, thread;
 };
@@ -58,16 +58,16 @@ class BlockClocks {
 
  private:
   friend class Places;
-  // What fences did for a thread, or for all threads of the block.
+  // The effect of fences for a thread, or for all threads of the block.
   struct Order {
     KnownPtr known;
     // Read by volatile reads since the last fence; what threads of the own
     // block released.
     KnownPtr pending, pending_block;
-    // What it had done at its last fence for all blocks, at its last one.
+    // All that happened before its last fence for all blocks, its last one.
     KnownPtr released, released_block;
   };
-  // What lanes of a warp know of each other: [knower][lane].
+  // The clocks that lanes of a warp know of each other: [knower][lane].
   struct Warp {
     bool synced = false;
     uint32_t seen[32][32];

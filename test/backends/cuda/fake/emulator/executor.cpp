@@ -20,7 +20,7 @@ struct sigaction previous[64];
 FaultHook fault_hook = nullptr;
 
 // A fault of a kernel ends its launch: the thread goes on where the block was
-// entered. All else is for who was there before.
+// entered. The handler of before gets all else.
 void on_signal(int number, siginfo_t* info, void* context) {
   auto* registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
   if (number == SIGSEGV && fault_hook != nullptr &&
@@ -30,7 +30,7 @@ void on_signal(int number, siginfo_t* info, void* context) {
   BlockRunner* runner = running;
   if (runner == nullptr) {
     sigaction(number, &previous[number], nullptr);
-    // Back to the instruction, which faults again, for the handler of before.
+    // The instruction faults again, for the handler of before.
     if (info->si_code <= 0) raise(number);
     return;
   }

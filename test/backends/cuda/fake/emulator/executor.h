@@ -9,10 +9,10 @@
 // Runs kernels that were compiled with cuda_on_host.h.
 //
 // Some blocks at a time run on the calling thread, their threads as coroutines:
-// each runs until it ends, waits for others, or others go first. Which goes
-// when is drawn from a seed. Of kernels whose accesses are seen
-// (on_host/checked.h), two that nothing orders end the launch. Memory of the
-// device is ordinary memory.
+// each runs until it ends, waits for others, or others go first. A seed decides
+// which goes when. Two accesses that nothing orders end the launch of a kernel
+// whose accesses are seen (on_host/checked.h). Memory of the device is ordinary
+// memory.
 
 namespace fake_cuda {
 
@@ -37,13 +37,14 @@ struct Grid {
   unsigned resident = 4;  // blocks that run at the same time, at most
   // So many accesses are checked, and others may run before each of them.
   uint64_t most_checked = ~uint64_t{0};
-  // Where the device's memory lies, for expect_global; 0 and 0: anywhere.
+  // The range of the device's memory, for expect_global; 0 and 0: anywhere.
   uintptr_t memory_begin = 0, memory_end = 0;
   BlockOrder order = BlockOrder::kAscending;
   // The calling thread's copy of the __shared__ variables, if it is known: that
   // of the program otherwise.
   SharedVariables variables;
-  // Before each block, with its number among those that run; may be nullptr.
+  // Called before each block, with its number among those that run; may be
+  // nullptr.
   void (*before_block)(void* data, uint64_t number) = nullptr;
   void* data = nullptr;
 };
@@ -61,17 +62,17 @@ struct Outcome {
   uint64_t checked = 0;  // accesses
 };
 
-// Any threads at once.
+// Any threads may call it at once.
 Outcome run_grid(const Grid& grid);
 
-// What kernels of the program itself call before an access (checked.cpp): any
+// Kernels of the program itself call it before an access (checked.cpp), on any
 // thread, in a kernel or not.
 void checked_access(sy_on_host::Access how, const void* p, size_t bytes,
                     const void* from);
 
-// Of an access that faulted: true if the hook made it possible, and the
-// instruction is to be tried again. Called in a handler of signals, on any
-// thread. Set once, before the first launch; installs the handler.
+// Handles an access that faulted: returns true if it made the access possible,
+// and the instruction is to be tried again. Called in a handler of signals, on
+// any thread. Set once, before the first launch; installs the handler.
 using FaultHook = bool (*)(const void* address, bool write) noexcept;
 void set_fault_hook(FaultHook hook);
 

@@ -41,7 +41,8 @@ namespace fake_cuda {
 void* first_frame(char* top, void (*entry)()) {
   auto* frame = reinterpret_cast<uintptr_t*>(reinterpret_cast<uintptr_t>(top) &
                                              ~uintptr_t{63});
-  // As after a call: 8 bytes off a multiple of 16, with nowhere to return to.
+  // The stack is as after a call: 8 bytes off a multiple of 16, with nowhere to
+  // return to.
   *--frame = 0;
   *--frame = reinterpret_cast<uintptr_t>(entry);
   for (int i = 0; i < 6; ++i) *--frame = 0;

@@ -23,8 +23,8 @@ void sy_fiber_resume();
 
 namespace fake_cuda {
 
-// What sy_fiber_switch goes on with first: `entry`, without arguments, at the
-// top of a stack; it must not return.
+// The frame that sy_fiber_switch goes on with first: `entry`, without
+// arguments, at the top of a stack; it must not return.
 void* first_frame(char* top, void (*entry)());
 
 // Notes for AddressSanitizer around each switch; nothing without it.

@@ -119,7 +119,7 @@ bool RaceCheck::touch_cell(BlockClocks& block, uint64_t mine, Cell& cell,
       *earlier = {who, before};
       return true;
     }
-    // Whoever is ordered after this access is so after that one.
+    // Any access that is ordered after this one is also ordered after that one.
     const bool covered = (mask_of(s) & ~mask_of(mine)) == 0;
     if (ordered && covered && (is_write(how) || !is_write(before)) &&
         (!is_strong(how) || is_strong(before))) {

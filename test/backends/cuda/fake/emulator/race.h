@@ -43,7 +43,7 @@ class RaceCheck {
   // Whether it races with `*earlier`, at `*at`.
   bool races(BlockClocks& block, unsigned thread, const Touch& touch,
              EarlierAccess* earlier, uintptr_t* at);
-  // Of __shared__ variables, those that threads have touched.
+  // The bytes of __shared__ variables that threads have touched.
   size_t shared_bytes() const { return shared_bytes_; }
 
  private:

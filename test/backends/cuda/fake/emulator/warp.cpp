@@ -3,7 +3,7 @@
 
 #include "test/backends/cuda/fake/emulator/block.h"
 
-// What lanes of a warp do together.
+// The operations that lanes of a warp do together.
 
 namespace fake_cuda {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 using sy_on_host::Collective;
 
 constexpr unsigned kLanes = 32;
-// What a lane reads from a lane that did not take part.
+// The value that a lane reads from a lane that did not take part.
 constexpr uint64_t kNoValue = 0xdeadbeefdeadbeef;
 
 uint64_t combine(Collective kind, uint64_t a, uint64_t b) {

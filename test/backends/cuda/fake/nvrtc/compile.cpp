@@ -85,7 +85,7 @@ std::string from_environment(const char* name, const std::string& otherwise) {
 
 std::string temporary_folder() { return from_environment("TMPDIR", "/tmp"); }
 
-// Where cuda_on_host.h is: beside this library.
+// The folder of cuda_on_host.h: $FAKE_CUDA_INCLUDE, or that of this library.
 std::string include_folder() {
   Dl_info info{};
   dladdr(reinterpret_cast<const void*>(&include_folder), &info);
@@ -155,7 +155,7 @@ class Hash {
   uint64_t a_ = 0xcbf29ce484222325, b_ = 0x2545f4914f6cdd1d;
 };
 
-// How the command ended: "" if it was good. What it writes to stderr goes to a
+// Runs a command. Returns how it ended, "" if it was good. Its stderr goes to a
 // file.
 std::string run(const std::vector<std::string>& command,
                 const std::string& log) {
@@ -202,8 +202,9 @@ std::string run(const std::vector<std::string>& command,
 
 std::string compiler() { return from_environment("FAKE_CUDA_CXX", "g++"); }
 
-// Ends the translation unit: for whom it was compiled, and what makes a
-// thread's copy of the shared variables (driver/launch.h).
+// Ends the translation unit: the target that it was compiled for, and the
+// function that makes a thread's copy of the shared variables
+// (driver/launch.h).
 std::string image_trailer(const Options& options) {
   const char* const checked = races_are_checked()
                                   ? "\n#include \"on_host/checked.h\"\n"
@@ -267,7 +268,7 @@ std::string without(std::string text, const std::string& part) {
   return text;
 }
 
-// Runs a command of g++ that writes `out`. Why it did not, or "".
+// Runs a command of g++ that writes `out`. Returns why it did not, or "".
 std::string run_compiler(const std::vector<std::string>& command,
                          const std::string& log, const std::string& out) {
   const std::string ending = run(command, log);
@@ -300,7 +301,7 @@ std::vector<std::string> link_command(const std::string& object,
   return command;
 }
 
-// From sy_unit.cpp of the folder to its out.so.
+// Builds out.so of the folder from its sy_unit.cpp.
 Compiled build(std::vector<std::string> command, const Options& options,
                const std::string& base) {
   Compiled result;

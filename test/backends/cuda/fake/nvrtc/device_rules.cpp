@@ -14,10 +14,10 @@
 namespace fake_nvrtc {
 namespace {
 
-// What ptxas allows a kernel.
+// The bytes of shared memory that ptxas allows a kernel.
 constexpr size_t kMostShared = size_t{48} << 10;
 
-// Those that kernel.cuh and std.cuh include for the host.
+// The headers that kernel.cuh and std.cuh include for the host.
 constexpr std::string_view kHeaders[] = {"cuda_on_host.h", "math.h", "stddef.h",
                                          "stdint.h"};
 

@@ -5,7 +5,7 @@
 
 #include "test/backends/cuda/fake/nvrtc/object.h"
 
-// What g++ takes and a compiler of kernels does not.
+// Code that g++ takes and a compiler of kernels does not.
 
 namespace fake_nvrtc {
 

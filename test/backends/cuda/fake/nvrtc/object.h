@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-// What an object file of a unit of kernels says about them, compiled with a
-// section for each function and variable.
+// Facts of an object file about its unit of kernels, compiled with a section
+// for each function and variable.
 
 namespace fake_nvrtc {
 

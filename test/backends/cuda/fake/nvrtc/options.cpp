@@ -7,7 +7,7 @@
 namespace fake_nvrtc {
 namespace {
 
-// What changes nothing here. With a value: "=…", or the next option.
+// Options that change nothing here. With a value: "=…", or the next option.
 constexpr std::string_view kIgnored[] = {
     "--minimal",
     "-minimal",
@@ -73,8 +73,8 @@ constexpr std::string_view kIgnored[] = {
     "--threads",
 };
 
-// What makes floats less exact, in ways that the host has not, and the value
-// that asks for it. Kernels would pass whose numbers are others on a GPU.
+// Options that make floats less exact, in ways that the host has not, and the
+// value that asks for it. Kernels whose numbers are others on a GPU would pass.
 struct FastMath {
   std::string_view name, fast;
 };

@@ -2,7 +2,7 @@
 
 #include "on_host/thread.h"
 
-// What gcc calls before each access of code that it compiles with
+// The functions that gcc calls before each access of code that it compiles with
 // -fsanitize=thread; the last header of a unit of kernels. The pair of macros
 // makes the calls of programs with kernels of their own, too
 // (emulator/checked.cpp).

@@ -20,7 +20,7 @@ using std::isnan;
 using std::signbit;
 // NOLINTEND(misc-unused-using-decls)
 
-// Of two numbers of any types, as CUDA's overloads.
+// min and max of two numbers of any types, as CUDA's overloads.
 #define SY_ON_HOST_MIN_MAX(T)                      \
   inline T min(T a, T b) { return b < a ? b : a; } \
   inline T max(T a, T b) { return a < b ? b : a; }
@@ -86,8 +86,8 @@ inline float cospif(float a) {
 inline double sinpi(double a) { return sin(fmod(a, 2) * M_PI); }
 inline double cospi(double a) { return cos(fmod(a, 2) * M_PI); }
 
-// To integers as the device does it: values outside are the nearest integer of
-// the type, NaN is 0 (the lowest for 64 bits).
+// Conversions to integers as the device does them: values outside are the
+// nearest integer of the type, NaN is 0 (the lowest for 64 bits).
 namespace sy_on_host {
 template <class I, class F>
 I to_integer(F x) {

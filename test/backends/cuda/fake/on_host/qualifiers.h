@@ -1,7 +1,7 @@
 #pragma once
 
-// CUDA's words in declarations. After everything that includes the C++ library,
-// which has attributes of the same names.
+// CUDA's words in declarations. Include this after everything that includes the
+// C++ library, which has attributes of the same names.
 
 #define __device__
 #define __host__
@@ -19,8 +19,8 @@
 // before blocks.
 #define __shared__ static thread_local
 
-// What the driver looks kernels up by. A name of the C library (`index`) can be
-// a kernel's all the same.
+// The names by which the driver looks kernels up. A name of the C library
+// (`index`) can be a kernel's all the same.
 #define SY_ON_HOST_KERNEL(name, Params, threads)                               \
   extern "C" {                                                                 \
   __attribute__((                                                              \

@@ -4,7 +4,7 @@
 
 #include "on_host/thread.h"
 
-// Barriers, and what lanes of a warp do together.
+// Barriers, and the operations that lanes of a warp do together.
 
 inline void __syncthreads() {
   sy_on_host::self().operations->barrier(sy_on_host::Barrier::kSync, 0);
@@ -166,7 +166,7 @@ inline void __nanosleep(unsigned) { sy_on_host::self().operations->yield(); }
 }
 
 namespace sy_on_host {
-// What an instruction for global memory does with memory of the block.
+// Faults, as an instruction for global memory does at memory of the block.
 inline void expect_global(const void* p) {
   const Thread& me = self();
   const auto at = reinterpret_cast<uintptr_t>(p);

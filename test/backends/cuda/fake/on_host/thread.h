@@ -11,13 +11,13 @@
 #define SY_ON_HOST_PLAIN __attribute__((no_sanitize("thread")))
 #define SY_ON_HOST_INLINE inline __attribute__((always_inline))
 
-// What a kernel compiled for the host knows of the thread that it runs as, and
-// how it asks the emulator to wait for others. The shared object of a kernel
+// The thread that a kernel compiled for the host runs as, and the functions by
+// which it asks the emulator to wait for others. The shared object of a kernel
 // refers to no symbol of the emulator: everything hangs on the stack.
 
 namespace sy_on_host {
 
-// Beside each kernel.
+// Each kernel has one beside it.
 struct KernelInfo {
   unsigned params_bytes;
   unsigned params_align;
@@ -26,7 +26,7 @@ struct KernelInfo {
 
 using Kernel = void (*)(const void* params);
 
-// What the lanes of a warp do together.
+// The operations that the lanes of a warp do together.
 enum class Collective : int {
   kSync,
   kShuffle,   // the value of lane `source`
@@ -53,7 +53,7 @@ enum class Access : unsigned {
   kAtomicBlock,  // for the own block
 };
 
-// What the threads of a block do together.
+// The barriers of the threads of a block.
 enum class Barrier : int { kSync, kCount, kAnd, kOr };
 
 struct Operations {
@@ -65,14 +65,14 @@ struct Operations {
   void (*yield)();
   // The launch ends as a fault of the device.
   void (*trap)(const char* why);
-  // Before the thread touches memory other than its own: the launch ends if
-  // another thread touches it and nothing orders the two. `from` is the code
+  // Called before the thread touches memory other than its own: the launch ends
+  // if another thread touches it and nothing orders the two. `from` is the code
   // that does it. May let others run first.
   void (*access)(Access how, const void* p, size_t bytes, const void* from);
   void (*fence)(bool for_all_blocks);
 };
 
-// Of each coroutine, above its stack.
+// The state of each coroutine, above its stack.
 struct Thread {
   uint3 thread_index, block_index;
   dim3 block_dim, grid_dim;
@@ -84,9 +84,9 @@ struct Thread {
   const Operations* operations;
 };
 
-// Rooms for a stack and its Thread are aligned to their size. Where the Thread
-// is depends on the room, so that they do not all compete for the same lines of
-// a cache.
+// Rooms for a stack and its Thread are aligned to their size. The place of the
+// Thread depends on the room, so that they do not all compete for the same
+// lines of a cache.
 inline constexpr size_t kRoomBytes = size_t{256} << 10;
 inline constexpr size_t kThreadBytes = 256;  // at most
 SY_ON_HOST_INLINE Thread* thread_of(uintptr_t room) {
@@ -96,8 +96,8 @@ SY_ON_HOST_INLINE Thread* thread_of(uintptr_t room) {
                                    (room >> 10 & (kPlaces - 1) * kThreadBytes));
 }
 
-// Of the running thread. The result is the same wherever the compiler moves
-// the instructions to.
+// The running thread. The result is the same wherever the compiler moves the
+// instructions to.
 SY_ON_HOST_INLINE Thread& self() {
   uintptr_t room;
   asm("movq %%rsp, %0\n\tandq %1, %0"
