@@ -189,6 +189,11 @@ Ssa Builder::reshape(const Ssa& x, Sizes sizes) {
               str("({}) -> {}", type_of(x), to));
 }
 
+Ssa Builder::barrier(const Ssa& x) {
+  return made(str("stablehlo.optimization_barrier {}", x.name), x.dtype,
+              x.sizes, type_of(x));
+}
+
 Ssa Builder::transpose(const Ssa& x, const std::vector<int64_t>& order) {
   if (std::is_sorted(order.begin(), order.end())) return x;
   Sizes sizes;

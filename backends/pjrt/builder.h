@@ -73,6 +73,8 @@ class Builder {
   Ssa slice(const Ssa& x, const Sizes& start, const Sizes& limit,
             const Sizes& step);
   Ssa concatenate(const std::vector<Ssa>& parts, int64_t dim);
+  // The same elements. XLA computes them before it writes anything of them.
+  Ssa barrier(const Ssa& x);
 
  private:
   Ssa made(std::string_view what, ScalarType dtype, Sizes sizes,

@@ -151,6 +151,29 @@ TEST_F(Pjrt, Writes) {
   }
 }
 
+// The new elements of a part are made of others of the same memory, also of
+// some that the write changes.
+TEST_F(Pjrt, WritesOfWhatTheyRead) {
+  for (int64_t row = 0; row < 6; ++row) {
+    const auto code = [row](const Tensor& x) {
+      const Tensor v = x * 1, part = v.select(0, row);
+      v.unsqueeze(2).mul_(2);
+      const Tensor half = v * 0.5, wide = v.to(kDouble);
+      const std::vector<Tensor> others = {half, wide + half, wide.sigmoid()};
+      v.slice(0, 1, 6).add_(part.clone());
+      return std::vector<Tensor>{v, others[0], wide, others[1], others[2]};
+    };
+    auto f = compile(code, {.fullgraph = true, .backend = "pjrt"});
+    for (int i = 0; i < 3; ++i) {
+      const Tensor x = sample({6, 4}, i);
+      const std::vector<Tensor> got = f(x), want = code(x);
+      for (size_t k = 0; k < want.size(); ++k) {
+        expect_same(got[k], want[k], kTolerance);
+      }
+    }
+  }
+}
+
 TEST_F(Pjrt, Products) {
   const Tensor w = sample({9, 7}, 0.1), b = sample({9});
   expect_agrees([&](const Tensor& t) { return linear(t, w, b); },
