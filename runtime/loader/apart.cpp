@@ -25,7 +25,8 @@ bool must_part(const OverloadState& form, const Value* args) {
            reads_what_it_writes(call.op(), call.args(), out, form.inplace);
   }
   bool any = false;
-  for (const int r : form.read) {
+  for (size_t r = 0; r < form.boxes.size(); ++r) {
+    if (!form.boxes[r].is_read) continue;
     for_each_tensor(args[r],
                     [&](const TensorBase& t) { any |= shares(form, args, t); });
   }
@@ -45,7 +46,8 @@ std::vector<Value> inputs_apart(const OverloadState& form, const Value* args,
     return TensorBase(generated::copy_apart(Tensor(t)));
   };
   std::vector<Value> own(args, args + num_args);
-  for (const int r : form.read) {
+  for (size_t r = 0; r < num_args; ++r) {
+    if (!form.boxes[r].is_read) continue;
     Value& v = own[r];
     const bool optional = v.tag() == Value::Tag::OptionalTensorList;
     if (v.is_tensor()) {

@@ -553,7 +553,7 @@ std::vector<Value> base_arguments(const OverloadState& form,
       case FormPlaces::kDevice:
         out.emplace_back(args[form.written[0]].to_tensor().device());
         break;
-      case FormPlaces::kDefault: out.push_back(form.defaults[i]); break;
+      case FormPlaces::kDefault: out.push_back(form.op->defaults[i]); break;
       default: out.push_back(args[place]);
     }
   }
@@ -563,8 +563,8 @@ std::vector<Value> base_arguments(const OverloadState& form,
 // The engines refuse an input that shares a part of what is written; so that
 // programs mean the same everywhere, this form does.
 void check_overlap(const OverloadState& form, const Value* args) {
-  for (const int r : form.read) {
-    if (!args[r].is_tensor()) continue;
+  for (size_t r = 0; r < form.boxes.size(); ++r) {
+    if (!form.boxes[r].is_read || !args[r].is_tensor()) continue;
     for (const int w : form.written) {
       assert_no_partial_overlap(form.op->base_name(), args[w].to_tensor(),
                                 form.boxes[r].name.c_str(),

@@ -78,14 +78,14 @@ void fill_positions(const Operator& op, const Overload& o,
                     OverloadState* form) {
   const auto arguments = op.base.schema.arguments();
   form->positions.reserve(arguments.size());
-  for (const Argument& a : arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Argument& a = arguments[i];
     form->positions.push_back(codegen::place_of(a, o.schema));
-    form->defaults.push_back(form->positions.back() >= 0
-                                 ? Value()
-                                 : default_value(a.default_value, a.type));
+    if (form->positions.back() != FormPlaces::kDefault) continue;
+    form->op->defaults.resize(arguments.size());
+    form->op->defaults[i] = default_value(a.default_value, a.type);
   }
   form->written = codegen::written_tensors(o.schema);
-  form->read = codegen::read_tensors(o.schema);
 }
 
 // Fills in what the definition says of the form's functional operator.
@@ -342,9 +342,12 @@ void LoadedSchema::add(const Operator& op) {
     fill_functional(op, *o, state->name, form);
     form->boxes.reserve(o->schema.arguments().size());
     for (const Argument& a : o->schema.arguments()) {
-      form->boxes.push_back({tag_of(a.type),
+      form->boxes.push_back({tag_of(a.type), false,
                              static_cast<uint32_t>(codegen::required_length(a)),
                              a.type, a.name});
+    }
+    for (const int i : codegen::read_tensors(o->schema)) {
+      form->boxes[size_t(i)].is_read = true;
     }
     form->contract_applies = codegen::contract_applies(op, *o);
   }

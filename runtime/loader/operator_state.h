@@ -50,10 +50,10 @@ struct OverloadState : OperatorInfo {
   // FormPlaces::Place, which is below zero.
   std::vector<int> positions;
   std::vector<int> written;  // codegen::written_tensors
-  std::vector<int> read;     // codegen::read_tensors
   struct Box {
     Value::Tag tag;
-    uint32_t length;  // of a list of fixed size; else 0
+    bool is_read = false;  // codegen::read_tensors
+    uint32_t length;       // of a list of fixed size; else 0
     Type type;
     InternedString name;
   };
@@ -62,8 +62,6 @@ struct OverloadState : OperatorInfo {
   // written.
   std::vector<int8_t> places;
   FunctionalForm functional;
-  // The values that the base form may get where this one has no such argument.
-  std::vector<Value> defaults;
 };
 
 // The context of the kernel that an engine of a backend makes of a form.
@@ -96,7 +94,10 @@ struct OperatorState {
   uint32_t returns = 0;
   uint32_t base_begins = 0;
   std::vector<Parameter> arguments;  // of the base form
-  std::string doc, source, writes;   // of OperatorInfo
+  // The values of arguments that some form does not have; empty if all have
+  // them.
+  std::vector<Value> defaults;
+  std::string doc, source, writes;  // of OperatorInfo
   LibraryToken* token = nullptr;
   std::string name;                      // "mine::add.Tensor"
   std::vector<OverloadState> overloads;  // base first; kernels point to them
