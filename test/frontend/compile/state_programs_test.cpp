@@ -135,7 +135,7 @@ class World {
 
   template <class N>
   Tensor step(const Tensor& x, const Tensor& z, N number) {
-    Tensor y = shake != 0 ? x * (1 + shake) : x;
+    Tensor y = shake != 0 ? shaken(x) : x;
     for (const Call& c : p_->body) y = call(c, x, z, y, number);
     if (p_->ending % 3 == 0) return y;
     const Tensor loss = (y - 0.3).square().mean();
@@ -145,6 +145,11 @@ class World {
     loss.backward();
     optimizer_->step();
     return loss.detach();
+  }
+
+  // Each element by another part of it: a norm takes out what all share.
+  Tensor shaken(const Tensor& x) const {
+    return x * (1 + shake * arange(x.numel(), like()).sin().view(x.sizes()));
   }
 
   // A row of it if it does not fit the rows of y.
