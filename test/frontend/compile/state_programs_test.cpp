@@ -511,7 +511,9 @@ Trouble trouble(const Steps& p, World& mine, F&& f, World& other) {
       const auto& [who, got_note] = mine.log[k];
       const auto& [whose, note] = other.log[k];
       const double by = std::abs(got_note - note);
-      if (who != whose || !(by <= 1e-5 * (1 + std::abs(note)))) {
+      const bool same = by <= 1e-5 * (1 + std::abs(note)) ||
+                        (std::isnan(note) && std::isnan(got_note));
+      if (who != whose || !same) {
         const std::string what = str("note {} of hooks: {} by {}, not {} by {}",
                                      k, got_note, who, note, whose);
         return fail(who == whose ? Trouble{what, by} : Trouble{what});
