@@ -105,9 +105,7 @@ class OperatorChecker {
   void forms() {
     autogen();
     const FunctionSchema& s = op_.base.schema;
-    const bool tile = op_.kind() == OperatorKind::kPointwise ||
-                      op_.kind() == OperatorKind::kReduce ||
-                      op_.kind() == OperatorKind::kScan || e_.is_foreach;
+    const bool tile = is_program(op_.kind()) || e_.is_foreach;
     for (const lang::Form& f : e_.forms) {
       if (!f.schema) continue;
       const std::string name = to_string(f.schema->name());
@@ -120,10 +118,7 @@ class OperatorChecker {
         error(f.at, "the form '{}' lacks the argument '{}' of '{}'", name,
               a.name.view(), op_.base.name);
       }
-      const auto args = f.schema->arguments();
-      const auto targets = static_cast<std::size_t>(std::count_if(
-          args.begin(), args.end(),
-          [&](const Argument& a) { return is_target(*f.schema, a); }));
+      const std::size_t targets = written_tensors(*f.schema).size();
       if (targets == s.returns().size()) continue;
       error(f.at, "the form '{}' writes {} arguments, and '{}' returns {}",
             name, targets, op_.base.name, s.returns().size());

@@ -17,11 +17,6 @@ bool holds_tensors(const Type& t) {
   return t.is_list() && t.element().without_optional() == TypeKind::kTensor;
 }
 
-bool is_engine_kind(OperatorKind kind) {
-  return kind == OperatorKind::kPointwise || kind == OperatorKind::kReduce ||
-         kind == OperatorKind::kScan;
-}
-
 bool is_differentiable(const Operator& op) {
   const auto& items = op.entry->derivative;
   return is_recorded_by_parts(op) ||
@@ -47,12 +42,10 @@ FormKernel kernel_of(const Operator& op, const Overload& form) {
   }
 }
 
-const char* key_of(FormKernel kernel, const Overload& form) {
-  const bool by_parts =
-      kernel == FormKernel::kComposite ||
-      kernel == FormKernel::kRecordedStore ||
-      (kernel == FormKernel::kForeach && !form.schema.is_out());
-  return by_parts ? kImplicit : kExplicit;
+bool is_implicit(FormKernel kernel, const Overload& form) {
+  return kernel == FormKernel::kComposite ||
+         kernel == FormKernel::kRecordedStore ||
+         (kernel == FormKernel::kForeach && !form.schema.is_out());
 }
 
 bool is_recorded_by_parts(const Operator& op) {
@@ -100,7 +93,7 @@ uint16_t flags_of(const Operator& op, const Overload& form, ExactOut* exact) {
 }
 
 bool has_contract(const Operator& op) {
-  if (is_engine_kind(op.kind())) return op.has_requirements();
+  if (is_program(op.kind())) return op.has_requirements();
   if (op.kind() != OperatorKind::kDispatch) return false;
   return op.has_requirements() || !op.contract.shape.empty() ||
          (op.entry->device_check && op.tensor_arguments().size() > 1);
@@ -114,7 +107,7 @@ bool contract_applies(const Operator& op, const Overload& form) {
 }
 
 bool has_guard(const Operator& op, const Overload& form) {
-  if (is_engine_kind(op.kind())) return true;
+  if (is_program(op.kind())) return true;
   if (op.kind() != OperatorKind::kDispatch || op.has_kernel(kImplicit)) {
     return false;
   }
@@ -151,15 +144,6 @@ std::vector<int> read_tensors(const FunctionSchema& form) {
     const Argument& a = arguments[i];
     if (is_target(form, a) || a.is_write() || !holds_tensors(a.type)) continue;
     out.push_back(static_cast<int>(i));
-  }
-  return out;
-}
-
-std::vector<int> written_tensors(const FunctionSchema& form) {
-  std::vector<int> out;
-  const auto arguments = form.arguments();
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (is_target(form, arguments[i])) out.push_back(static_cast<int>(i));
   }
   return out;
 }

@@ -23,11 +23,10 @@ enum class FormKernel : uint8_t {
   kRecordedStore,  // the same, by operators that autograd records
 };
 FormKernel kernel_of(const Operator& op, const Overload& form);
-// The key of that kernel: the first is for an operator that autograd records by
-// its parts.
+// The keys of such kernels. Autograd records an implicit one by its parts.
 inline constexpr char kImplicit[] = "CompositeImplicitAutograd";
 inline constexpr char kExplicit[] = "CompositeExplicitAutograd";
-const char* key_of(FormKernel kernel, const Overload& form);
+bool is_implicit(FormKernel kernel, const Overload& form);
 
 // The action of autograd for a call of the form.
 enum class FormGradient : uint8_t {
@@ -68,7 +67,5 @@ InputsApart inputs_apart(const Operator& op, const Overload& form);
 bool are_outs_apart(const Overload& form);
 // Positions of the tensors, and lists of them, that the form only reads.
 std::vector<int> read_tensors(const FunctionSchema& form);
-// Positions of the arguments that it stores its results in.
-std::vector<int> written_tensors(const FunctionSchema& form);
 
 }  // namespace sy::codegen

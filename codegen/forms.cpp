@@ -46,6 +46,15 @@ bool is_target(const FunctionSchema& s, const Argument& a) {
   return s.is_out() ? a.is_out() : a.is_write();
 }
 
+std::vector<int> written_tensors(const FunctionSchema& form) {
+  std::vector<int> out;
+  const auto arguments = form.arguments();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (is_target(form, arguments[i])) out.push_back(static_cast<int>(i));
+  }
+  return out;
+}
+
 FunctionSchema out_form(const FunctionSchema& f) {
   OperatorName name = f.name();
   name.overload = InternedString(

@@ -19,9 +19,7 @@ std::optional<FunctionalPlaces> functional_places(const Operator& op,
   for (const Argument& a : op.base.schema.arguments()) {
     out.args.push_back(place_of(a, form.schema));
   }
-  const auto arguments = form.schema.arguments();
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (!is_target(form.schema, arguments[i])) continue;
+  for (const int i : written_tensors(form.schema)) {
     out.written.push_back(static_cast<std::int8_t>(i));
   }
   return out;

@@ -156,6 +156,8 @@ FunctionSchema out_form(const FunctionSchema& functional);
 // Whether a form that writes puts its result in `a`. An out= form, which may
 // write other arguments too, puts results only in the out= ones.
 bool is_target(const FunctionSchema& s, const Argument& a);
+// The positions of these arguments.
+std::vector<int> written_tensors(const FunctionSchema& form);
 
 // The number of values that a list must have, as `bool[3]`, whose kernels read
 // so many gradients' answers; 0 for any number. `int[2]` is no such list: one

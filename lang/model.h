@@ -34,6 +34,11 @@ enum class OperatorKind : std::uint8_t {
   kDispatch,  // also an entry that has no other kind
 };
 std::string_view to_string(OperatorKind kind);
+// Whether operators of the kind are element programs that engines run.
+constexpr bool is_program(OperatorKind kind) {
+  return kind == OperatorKind::kPointwise || kind == OperatorKind::kReduce ||
+         kind == OperatorKind::kScan;
+}
 
 // `pointwise:` an expression, or a list with one for each return.
 struct PointwiseBody {

@@ -619,9 +619,7 @@ class Reader {
   // Checks the rules that concern several keys.
   void check(const OperatorEntry& e) {
     const std::size_t returns = e.schema.returns().size();
-    const bool tile = e.kind == OperatorKind::kPointwise ||
-                      e.kind == OperatorKind::kReduce ||
-                      e.kind == OperatorKind::kScan;
+    const bool tile = is_program(e.kind);
     const std::string kind = fmt::format("'{}:'", to_string(e.kind));
     if (tile && !e.schema.is_functional()) {
       error(e.func.start(),

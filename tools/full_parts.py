@@ -94,6 +94,21 @@ def run_kernels(tally):
     bake(tally)
 
 
+def failure(text):
+    """The last of it, with what the first failure says."""
+    lines = text.splitlines()
+    first = next((i for i, l in enumerate(lines) if "Failure" in l), len(lines))
+    start = min(first, max(len(lines) - 40, 0))
+    return "\n".join(lines[start:][:400])
+
+
+def tell(tally, name, ok, said, text):
+    """Prints what a run said, or its failure, and counts it."""
+    print("\n".join(said) if ok else failure(text))
+    print(f"{'PASSED' if ok else 'FAILED'} {name}", flush=True)
+    tally.add(name, ok)
+
+
 def bake(tally):
     """Every program in every dtype, printed and compiled for GPUs by NVRTC. No
     device is needed; what was compiled before is not compiled again."""
@@ -124,9 +139,7 @@ def bake(tally):
         return
     count = [l for l in run.stdout.splitlines() if " programs, " in l]
     ok = run.returncode == 0 and bool(count)
-    print("\n".join(count if ok else run.stdout.splitlines()[-40:]))
-    print(f"{'PASSED' if ok else 'FAILED'} {name}", flush=True)
-    tally.add(name, ok)
+    tell(tally, name, ok, count, run.stdout)
 
 
 def start_programs(backend, test):
@@ -144,14 +157,6 @@ def start_programs(backend, test):
         errors="replace")
 
 
-def failure(text):
-    """The last of it, with what the first failure says."""
-    lines = text.splitlines()
-    first = next((i for i, l in enumerate(lines) if "Failure" in l), len(lines))
-    start = min(first, max(len(lines) - 40, 0))
-    return "\n".join(lines[start:][:400])
-
-
 def run_programs(tally):
     """An hour of calls and an hour of programs whose state changes, two at a
     time: XLA beside one of ours."""
@@ -167,10 +172,7 @@ def run_programs(tally):
             text, _ = run.communicate()
             said = [l for l in text.splitlines() if " programs, " in l]
             ok = run.returncode == 0 and bool(said)
-            print("\n".join(said) if ok else failure(text))
-            name = f"{test}: random programs ({backend})"
-            print(f"{'PASSED' if ok else 'FAILED'} {name}", flush=True)
-            tally.add(name, ok)
+            tell(tally, f"{test}: random programs ({backend})", ok, said, text)
 
 
 def run_fuzzer(tally, name, command, variables):
@@ -180,9 +182,7 @@ def run_fuzzer(tally, name, command, variables):
                          text=True, errors="replace", check=False)
     said = [l for l in run.stdout.splitlines() if "Done " in l]
     ok = run.returncode == 0 and bool(said)
-    print("\n".join(said if ok else run.stdout.splitlines()[-40:]))
-    print(f"{'PASSED' if ok else 'FAILED'} {name}", flush=True)
-    tally.add(name, ok)
+    tell(tally, name, ok, said, run.stdout)
 
 
 def example_corpus(folder):

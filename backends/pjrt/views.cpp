@@ -242,12 +242,12 @@ Ssa part_of(Builder& b, const Ssa& value, const graph::Layout& of,
 Ssa with_part(Builder& b, const Ssa& value, const graph::Layout& of,
               const graph::Layout& part, const Ssa& source) {
   check_dtype(of, part);
-  if (numel_of(sizes_of(part)) == 0) return value;
+  const Sizes sizes = sizes_of(part);
+  const int64_t n = numel_of(sizes);
+  if (n == 0) return value;
   // XLA for the CPU (PJRT 0.115) writes a part in place while it computes the
   // new elements, even if these are made of others that it writes too.
-  const Ssa all =
-      b.broadcast(b.barrier(b.convert(source, of.dtype)), sizes_of(part));
-  const int64_t n = numel_of(all.sizes);
+  const Ssa all = b.broadcast(b.barrier(b.convert(source, of.dtype)), sizes);
   if (const auto out = with_slice(b, value, of, part, all)) return *out;
   const Ssa row = flat(b, value, of);
   Ssa out;

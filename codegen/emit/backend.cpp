@@ -250,11 +250,11 @@ class BackendEmitter {
         (backend_.fills ? !kernel.empty() : has_sizes_kernel(op))) {
       if (!is_listed(op.base)) structured(w, op, kernel);
       if (op.out && op.base.schema.returns().size() == 1 &&
-          !is_listed(*op.out)) {
+          contract_applies(op, *op.out) && !is_listed(*op.out)) {
         structured_out(w, op, kernel);
       }
       if (op.inplace && backend_.fills && writes_in_place(op) &&
-          !is_listed(*op.inplace)) {
+          contract_applies(op, *op.inplace) && !is_listed(*op.inplace)) {
         structured_inplace(w, op, kernel);
       }
       return;

@@ -357,10 +357,7 @@ std::string functional_call(Writer& w, const Operator& op, const Overload& form,
   return fmt::format("ops::{}::call({})", op.base.id, join(args, ", "));
 }
 
-bool has_descriptor(const Operator& op) {
-  return op.kind() == OperatorKind::kPointwise ||
-         op.kind() == OperatorKind::kReduce || op.kind() == OperatorKind::kScan;
-}
+bool has_descriptor(const Operator& op) { return is_program(op.kind()); }
 
 std::vector<std::string> written_arguments(const Overload& o) {
   std::vector<std::string> out;

@@ -90,16 +90,14 @@ class DefinitionsEmitter {
         case OperatorKind::kView: view(w, op); break;
         default: dispatched(w, op);
       }
-      for (const auto& form : {&op.inplace, &op.out}) {
-        if (*form) store(w, op, **form);
-      }
+      if (op.inplace) store(w, op, *op.inplace);
+      if (op.out) store(w, op, *op.out);
     }
     close_namespace(w, "");
   }
 
   void add(const Operator& op, const Overload& o, const char* suffix) {
-    auto& list =
-        key_of(kernel_of(op, o), o) == kImplicit ? implicit_ : explicit_;
+    auto& list = is_implicit(kernel_of(op, o), o) ? implicit_ : explicit_;
     add(list, o, suffix);
   }
 
@@ -333,8 +331,8 @@ class DefinitionsEmitter {
     const uint16_t all = flags_of(op, o, &exact_out_);
     std::vector<std::string> out;
     for (const auto& [flag, name] : kNames) {
-      if ((all & flag) != 0)
-        out.push_back(fmt::format("OperatorDef::{}", name));
+      if ((all & flag) == 0) continue;
+      out.push_back(fmt::format("OperatorDef::{}", name));
     }
     return out.empty() ? "0" : join(out, " | ");
   }

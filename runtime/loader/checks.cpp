@@ -62,19 +62,14 @@ void check_forms(const codegen::Operator& op, lang::Diagnostics& diagnostics) {
     if (!o->derived) continue;
     // An out= form keeps nothing for a gradient.
     const bool kept = o->schema.is_inplace() && !op.entry->derivative.empty();
-    const bool all = op.kind() == lang::OperatorKind::kPointwise ||
-                     op.kind() == lang::OperatorKind::kReduce ||
-                     op.kind() == lang::OperatorKind::kScan ||
-                     op.entry->is_foreach || kept;
+    const bool all = is_program(op.kind()) || op.entry->is_foreach || kept;
     for (const Argument& a : s.arguments()) {
       if (o->schema.argument_index(a.name.view()) >= 0) continue;
       if (!all && !a.type.is_tensor_like()) continue;
       diagnostics.error(at, "the form '{}' has no argument '{}'", o->name,
                         a.name.view());
     }
-    const size_t written = static_cast<size_t>(std::count_if(
-        o->schema.arguments().begin(), o->schema.arguments().end(),
-        [&](const Argument& a) { return codegen::is_target(o->schema, a); }));
+    const size_t written = codegen::written_tensors(o->schema).size();
     if (written != returns) {
       diagnostics.error(at, "the form '{}' writes {} arguments, of {} results",
                         o->name, written, returns);

@@ -312,7 +312,7 @@ void LoadedSchema::add(const Operator& op) {
       break;
     case OperatorKind::kDispatch: break;
   }
-  const bool described = state->pointwise || state->reduce || state->scan;
+  const bool described = is_program(op.kind());
   if (described) fill_node(op, state.get());
   codegen::ExactOut exact(*model_, [](const std::string& name) {
     const auto known = Dispatcher::singleton().find("aten::" + name);
@@ -406,7 +406,9 @@ void LoadedSchema::register_kernels(OperatorState& state, const Operator& op) {
     library_.def(op.ns + "::" + to_string(o.schema), def, line(*form));
     const codegen::FormKernel kernel = kernel_of(op, o);
     if (kernel != codegen::FormKernel::kNone) {
-      impl(*form, key_of(kernel, o), form_kernel(kernel, *form), true);
+      impl(*form,
+           is_implicit(kernel, o) ? codegen::kImplicit : codegen::kExplicit,
+           form_kernel(kernel, *form), true);
     }
   }
   if (!has_sizes_kernel(op)) return;

@@ -344,6 +344,12 @@ TEST_F(Twins, KernelsOfOthers) {
   const Tensor x = ramp({3}), y = ramp({3}).add(1);
   compare("grown", {of(x), of(y), 2});
   compare("grown", {of(x), of(y), 0});
+  // The form lacks an argument that the contract reads.
+  compare("grown.out", {of(x), of(y), of(empty({0}))}, {2});
+  compare("grown.out", {of(x), of(y), none()});
+  const Tensor out = empty({0});
+  EXPECT_EQ(call("twin::grown.out", {of(x), of(y), of(out)}).error, "");
+  EXPECT_EQ(out.sizes(), IntArrayRef({3, 2}));
   compare("turned_", {of(ramp({2, 3}))}, {0});
   compare("turned_", {of(ramp({2}))}, {0});
   const Device meta(kMeta);
