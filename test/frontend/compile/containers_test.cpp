@@ -2,6 +2,7 @@
 #include <sy/compile.h>
 #include <sy/sy.h>
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <functional>
@@ -158,6 +159,47 @@ TEST(Containers, VectorOfVectors) {
         return C{{sample({4}, 1)}, {sample({4}, 2), sample({4}, 3)}};
       },
       [](C& c) -> Tensor& { return c[1][1]; });
+}
+
+// The way over the first pointer ends at an object of which a part could not be
+// looked at any more; the second pointer leads to it, too.
+TEST(Containers, BehindTooMuchForOnePointer) {
+  if (!kKnowsBlocks) GTEST_SKIP() << "malloc is not glibc's";
+  struct Leaf {
+    double numbers[6] = {};
+  };
+  struct Holder {
+    double numbers[12] = {};
+    Tensor weight = sample({4}, 1);
+  };
+  struct Branch {
+    Leaf* leaves[20];
+    Holder* holder;
+  };
+  struct Root {
+    Leaf* leaves[115];
+    Branch* branch;
+  };
+  std::vector<std::unique_ptr<Leaf>> all;
+  const auto leaf = [&] {
+    return all.emplace_back(std::make_unique<Leaf>()).get();
+  };
+  const auto holder = std::make_unique<Holder>();
+  const auto branch = std::make_unique<Branch>();
+  const auto root = std::make_unique<Root>();
+  std::generate_n(root->leaves, std::size(root->leaves), leaf);
+  std::generate_n(branch->leaves, std::size(branch->leaves), leaf);
+  branch->holder = holder.get();
+  root->branch = branch.get();
+  struct {
+    const Root* root;
+    const Branch* branch;
+    Tensor operator()(const Tensor& x) const {
+      return x * branch->holder->weight;
+    }
+  } const code{root.get(), branch.get()};
+  EXPECT_GT(replaced(code, [&]() -> Tensor& { return holder->weight; }),
+            kCalls / 2);
 }
 
 // Its elements lie elsewhere at some calls, and one is replaced later.
