@@ -8,6 +8,7 @@
 namespace sy::tiles {
 
 using program::kMaxInputs;
+using program::kMaxRegisters;
 using program::kMaxResults;
 using program::kMaxUniforms;
 using program::Program;

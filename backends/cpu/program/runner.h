@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <memory_resource>
 
 #include "aten/program/program.h"
+#include "backends/cpu/program/calls.h"
 #include "backends/cpu/program/kernels.h"
 #include "backends/cpu/program/machine_code.h"
 
@@ -22,11 +24,11 @@ SY_API void run_contiguous(const Program& program, ComputeType compute,
                            int64_t n);
 
 // A program prepared for operands of given dtypes and strides, to be run on
-// many rows. It is cheap to make (tens of ns, no allocation up to 48 steps).
-// Each thread needs its own. It keeps pointers to the program's arrays and to
-// the uniforms, which must outlive it. A result may be in the very memory of an
-// input with the same stride. Their dtypes may then differ only if elements
-// have the same size.
+// many rows. It is cheap to make (tens of ns, no allocation up to some 48
+// steps). Each thread needs its own. It keeps pointers to the program's arrays
+// and to the uniforms, which must outlive it. A result may be in the very
+// memory of an input with the same stride. Their dtypes may then differ only if
+// elements have the same size.
 class SY_API Runner {
  public:
   // Operand::data is ignored. Throws InternalError if the program exceeds the
@@ -39,13 +41,13 @@ class SY_API Runner {
   // Takes machine code for all runs, if there is some. `work`: what they will
   // do together, in elements times steps. Without this, long runs look for it.
   void take_code(int64_t work) {
-    if (!direct_) code_ = find_code(work);
+    if (!is_direct()) code_ = find_code(work);
   }
 
   // data: the first element of each input, then of each result. The results of
   // a one-step program bypass the caches if they have kStreamBytes or more.
   void run(char* const* data, int64_t n) const {
-    if (direct_) {
+    if (is_direct()) {
       run_direct(data, n);
     } else if (!run_compiled(data, nullptr, n, 1)) {
       run_tiles(data, n);
@@ -66,25 +68,25 @@ class SY_API Runner {
                          uint64_t transposed) const;
 
  private:
-  enum class Mode : uint8_t { direct, uniform, convert, gather };
-  struct Port {  // how an operand reaches its register
-    Mode mode;
-    uint8_t size;  // of an element in memory
-    bool strided;
-    ScalarType dtype;
+  struct Port {
     int64_t stride;
-    ConvertFn convert;
+    ConvertFn convert;  // of an input that is one element, or nullptr
+    ScalarType dtype;
+    uint8_t size;  // of an element in memory
   };
-  struct Prepared {
-    PrimFn fn;
-    uint8_t dst, a, b, c;
-    uint8_t mask;
-    bool once;  // all operands are uniform, and so is the value
+  // The only call of a program that takes its operands as they are.
+  struct DirectCall {
+    PrimFn fn = nullptr;
+    uint8_t operands[3] = {};  // registers; 0 beyond the arity
+    uint8_t mask = 0;          // those that are one element
   };
-  static constexpr int kInlineSteps = 48;
+  // Room for the calls of some 48 steps and their operands.
+  static constexpr size_t kInlineBytes = 2048;
 
-  void prepare_steps(ComputeType compute);
-  void prepare_results(const Operand* results, ComputeType compute);
+  bool is_direct() const { return direct_.fn != nullptr; }
+  int n_operands() const { return program_->n_inputs + program_->n_results; }
+  void find_direct(const Operand* inputs, const Operand* results);
+  void prepare_calls();
   bool run_compiled(char* const* data, const int64_t* outer_strides, int64_t n,
                     int64_t outer) const;
   MachineCode find_code(int64_t work) const;
@@ -92,26 +94,20 @@ class SY_API Runner {
   void run_direct(char* const* data, int64_t n) const;
   void call_direct(char* const* data, int64_t n, bool stream) const;
   void run_tiles(char* const* data, int64_t n) const;
-  void store_result(const Port& port, char* at, const char* from,
-                    bool is_uniform, int64_t n, char* staging) const;
 
   const Program* program_;
   const Uniform* uniforms_;
-  Prepared* steps_;
-  uint64_t uniform_[4];  // bit r: register r holds one element at the end
-  int tile_;
-  int slots_;  // tile buffers in use
-  int staging_;
-  int last_result_;  // index of the result that the last step writes, or -1
-  uint8_t size_;     // of an element of the compute type
   ComputeType compute_;
-  bool direct_;
+  int temporaries_ = 0;  // tile buffers
+  int tile_ = 0;         // elements
+  int slot_bytes_ = 0;   // of a tile buffer
+  DirectCall direct_;
   MachineCode code_;
-  uint8_t slot_[256];  // the tile buffer of a register
-  Port inputs_[kMaxInputs];
-  Port results_[kMaxResults];
-  Prepared inline_steps_[kInlineSteps];
-  std::unique_ptr<Prepared[]> many_steps_;
+  Port ports_[kMaxInputs + kMaxResults];
+  alignas(8) std::byte room_[kInlineBytes];
+  std::pmr::monotonic_buffer_resource memory_{room_, sizeof room_};
+  // On cells: the operands, the uniforms, the tile buffers.
+  KernelCalls calls_{&memory_};
 };
 
 // Makes a Runner and runs it once.

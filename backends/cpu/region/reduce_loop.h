@@ -5,8 +5,8 @@
 #include <memory_resource>
 #include <vector>
 
+#include "backends/cpu/program/calls.h"
 #include "backends/cpu/region/accumulator.h"
-#include "backends/cpu/region/calls.h"
 #include "backends/cpu/region/run.h"
 #include "backends/cpu/support/scratch.h"
 
@@ -50,7 +50,7 @@ class ReduceLoop {
           accumulators(phases, &memory) {}
   };
   struct PhaseCalls {
-    KernelCalls rows, stages;
+    tiles::KernelCalls rows, stages;
     explicit PhaseCalls(RunMemory* m) : rows(m), stages(m) {}
   };
   struct Ahead {
@@ -69,7 +69,7 @@ class ReduceLoop {
   bool takes_rows(size_t phase) const;
   void make_calls();
   void append(const Stage& s, bool row_stage, size_t* number,
-              KernelCalls* calls);
+              tiles::KernelCalls* calls);
   // Strides of a stage's operands from one of its elements to the next.
   void strides_of(const Stage& s, bool row_stage, int64_t* out) const;
   // Finds the memories whose rows are worth fetching ahead: the machine does

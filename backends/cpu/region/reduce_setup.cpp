@@ -139,18 +139,18 @@ void ReduceLoop::make_calls() {
 }
 
 void ReduceLoop::append(const Stage& s, bool row_stage, size_t* number,
-                        KernelCalls* calls) {
+                        tiles::KernelCalls* calls) {
   const StageNumbers& own = numbers_.emplace_back(s, run_.uniforms());
   int64_t strides[kMaxPorts];
   strides_of(s, row_stage, strides);
-  std::pmr::vector<CellOperand> operands[2] = {
-      std::pmr::vector<CellOperand>(run_.memory()),
-      std::pmr::vector<CellOperand>(run_.memory())};
+  std::pmr::vector<tiles::CellOperand> operands[2] = {
+      std::pmr::vector<tiles::CellOperand>(run_.memory()),
+      std::pmr::vector<tiles::CellOperand>(run_.memory())};
   const int64_t* stride = strides;
   int which = 0;
   for (const auto* list : {&s.inputs, &s.outputs}) {
     for (const Port& p : *list) {
-      operands[which].push_back({static_cast<CellIndex>(cell(p)),
+      operands[which].push_back({static_cast<tiles::CellIndex>(cell(p)),
                                  p.place == Port::kMemory, p.dtype,
                                  row_stage ? item(p) : *stride});
       ++stride;
@@ -160,12 +160,14 @@ void ReduceLoop::append(const Stage& s, bool row_stage, size_t* number,
   }
   widest_ = std::max(widest_,
                      static_cast<int64_t>(program::compute_type_size(s.type)));
-  const ArrayRef<CellOperand> inputs(operands[0].data(), operands[0].size());
-  const ArrayRef<CellOperand> results(operands[1].data(), operands[1].size());
+  const ArrayRef<tiles::CellOperand> inputs(operands[0].data(),
+                                            operands[0].size());
+  const ArrayRef<tiles::CellOperand> results(operands[1].data(),
+                                             operands[1].size());
   const size_t first = calls->size();
-  const int used = calls->append(own.program(), s.type, inputs,
-                                 static_cast<CellIndex>(*number), results,
-                                 static_cast<CellIndex>(first_temporary_));
+  const int used = calls->append(
+      own.program(), s.type, inputs, static_cast<tiles::CellIndex>(*number),
+      results, static_cast<tiles::CellIndex>(first_temporary_));
   // Counted for machine code too: the order of sums depends on the tile.
   temporaries_ = std::max(temporaries_, used);
   if (!row_stage && length_ >= tiles::MachineCode::kLeastRun) {

@@ -10,9 +10,11 @@
 
 // A program as a list of kernel calls on cells. A cell is the number of an
 // address: each run gives the addresses. So little is left to do for a short
-// run that rows of some hundred elements are not dominated by it.
+// run that rows of some hundred elements are not dominated by it. This is the
+// one interpreter of programs here: Runner (runner.h) leads it over strided
+// rows, the reductions of a region (region/reduce_loop.h) over theirs.
 
-namespace sy::cpu {
+namespace sy::tiles {
 
 using CellIndex = uint16_t;
 
@@ -28,22 +30,31 @@ class KernelCalls {
  public:
   explicit KernelCalls(std::pmr::memory_resource* memory)
       : calls_(memory), codes_(memory) {}
+  // Makes room for so much that append() of the program allocates nothing.
+  void reserve(const Program& program) {
+    calls_.reserve(static_cast<size_t>(program.n_steps + 2 * program.n_inputs +
+                                       3 * program.n_results));
+  }
+  // The most cells that append() of a program writes as its own.
+  static constexpr int kMostTemporaries =
+      kMaxRegisters + kMaxInputs + 2 * kMaxResults;
   // Appends the program. Its numbers are in cells from `uniforms` on. It writes
   // cells of its own from `temporaries` on, as many as it returns. Each has
   // room for the elements of a run, of the widest type that the program meets.
-  // A result may be in the very memory of an input with the same stride.
-  int append(const program::Program& program, program::ComputeType type,
+  // A result may be in the very memory of an input with the same stride. Throws
+  // InternalError if the program exceeds the limits, or if a step has no kernel
+  // for the type.
+  int append(const Program& program, ComputeType type,
              ArrayRef<CellOperand> inputs, CellIndex uniforms,
              ArrayRef<CellOperand> results, CellIndex temporaries);
   // Puts the machine code of the program, if there is some, in the place of the
   // calls from `first` on, which are the same program. `work`: what all runs
   // will do, in elements times steps.
-  void take_code(size_t first, const program::Program& program,
-                 program::ComputeType type, ArrayRef<CellOperand> inputs,
-                 const program::Uniform* uniforms,
+  void take_code(size_t first, const Program& program, ComputeType type,
+                 ArrayRef<CellOperand> inputs, const Uniform* uniforms,
                  ArrayRef<CellOperand> results, int64_t work);
   size_t size() const { return calls_.size(); }
-  // Calls `between` after each call.
+  // Runs all calls on n elements, and `between` after each.
   template <class F>
   void run(char* const* cells, int64_t n, const F& between) const {
     for (const Call& c : calls_) {
@@ -54,10 +65,10 @@ class KernelCalls {
           break;
         case kConvert: c.fn.convert(cells[c.to], cells[c.a], m); break;
         case kGather:
-          tiles::load_strided(c.size, cells[c.to], cells[c.a], c.stride, m);
+          load_strided(c.size, cells[c.to], cells[c.a], c.stride, m);
           break;
         case kScatter:
-          tiles::store_strided(c.size, cells[c.to], c.stride, cells[c.a], m);
+          store_strided(c.size, cells[c.to], c.stride, cells[c.a], m);
           break;
         case kCode: run_code(codes_[static_cast<size_t>(c.stride)], cells, n);
       }
@@ -69,8 +80,8 @@ class KernelCalls {
   enum Kind : uint8_t { kPrim, kConvert, kGather, kScatter, kCode };
   struct Call {
     union {
-      tiles::PrimFn prim;
-      tiles::ConvertFn convert;
+      PrimFn prim;
+      ConvertFn convert;
     } fn;
     Kind kind;
     uint8_t mask;  // operands that are one element
@@ -80,10 +91,10 @@ class KernelCalls {
     int64_t stride;  // of kCode: which
   };
   struct Code {
-    tiles::MachineCode code;
-    const program::Uniform* uniforms;
+    MachineCode code;
+    const Uniform* uniforms;
     int operands;
-    CellIndex cells[program::kMaxInputs + program::kMaxResults];
+    CellIndex cells[kMaxInputs + kMaxResults];
   };
   class Appender;
 
@@ -98,4 +109,4 @@ class KernelCalls {
   std::pmr::vector<Code> codes_;
 };
 
-}  // namespace sy::cpu
+}  // namespace sy::tiles

@@ -1,11 +1,11 @@
-#include "backends/cpu/region/calls.h"
+#include "backends/cpu/program/calls.h"
 
 #include <iterator>
 #include <utility>
 
-#include "c10/error.h"
+#include "backends/cpu/program/steps.h"
 
-namespace sy::cpu {
+namespace sy::tiles {
 
 namespace {
 
@@ -18,7 +18,7 @@ int64_t size_of(ScalarType dtype) {
 void KernelCalls::convert(CellIndex to, CellIndex from, ScalarType dtype,
                           ScalarType as, bool once) {
   Call& c = calls_.emplace_back();
-  c.fn.convert = tiles::convert_fn(dtype, as);
+  c.fn.convert = convert_fn(dtype, as);
   c.kind = kConvert;
   c.once = once;
   c.to = to;
@@ -38,14 +38,13 @@ void KernelCalls::move(Kind kind, CellIndex to, CellIndex from,
 
 class KernelCalls::Appender {
  public:
-  Appender(KernelCalls* to, const program::Program& p,
-           program::ComputeType type, CellIndex temporaries)
+  Appender(KernelCalls* to, const Program& p, ComputeType type,
+           CellIndex temporaries)
       : to_(*to), p_(p), type_(type), first_(temporaries), next_(temporaries) {}
 
   int run(ArrayRef<CellOperand> inputs, CellIndex uniforms,
           ArrayRef<CellOperand> results) {
-    SY_INTERNAL_ASSERT(program::within_limits(p_),
-                       "element program: too many registers or operands");
+    check_limits(p_);
     find_results(results);
     for (int r = 0; r < p_.n_inputs; ++r) read(r, inputs[at(r)]);
     for (int u = 0; u < p_.n_uniforms; ++u) {
@@ -63,7 +62,7 @@ class KernelCalls::Appender {
  private:
   static size_t at(int i) { return static_cast<size_t>(i); }
   ScalarType dtype_of(bool is_bool) const {
-    return is_bool ? ScalarType::Bool : program::storage_of(type_);
+    return is_bool ? ScalarType::Bool : storage_of(type_);
   }
 
   // The step that writes each result last, and whether it may write the
@@ -107,13 +106,12 @@ class KernelCalls::Appender {
   }
 
   void step(int i, ArrayRef<CellOperand> results) {
-    const program::Step& s = p_.steps[i];
+    const Step& s = p_.steps[i];
     const uint8_t regs[] = {s.a, s.b, s.c};
     const int arity = lang::arity(s);
     Call c{};
     c.kind = kPrim;
-    c.fn.prim = tiles::prim_fn(s.op, type_);
-    SY_INTERNAL_ASSERT(c.fn.prim != nullptr);
+    c.fn.prim = kernel(s.op, type_);
     CellIndex operands[3] = {};
     for (int k = 0; k < arity; ++k) {
       operands[k] = cell_[regs[k]];
@@ -132,7 +130,7 @@ class KernelCalls::Appender {
   }
 
   void write(int k, const CellOperand& o) {
-    const program::Result& result = p_.results[k];
+    const Result& result = p_.results[k];
     const int r = result.reg;
     if (home_[r] == k) return;
     const ScalarType dtype = dtype_of(result.is_bool);
@@ -141,8 +139,7 @@ class KernelCalls::Appender {
       Call c{};
       c.kind = kPrim;
       c.mask = 1;
-      c.fn.prim =
-          tiles::prim_fn(lang::Prim::copy, program::compute_type_of(dtype));
+      c.fn.prim = prim_fn(lang::Prim::copy, compute_type_of(dtype));
       c.a = from;
       c.to = from = next_++;
       to_.calls_.push_back(c);
@@ -159,36 +156,35 @@ class KernelCalls::Appender {
   }
 
   KernelCalls& to_;
-  const program::Program& p_;
-  const program::ComputeType type_;
+  const Program& p_;
+  const ComputeType type_;
   const CellIndex first_;
   CellIndex next_;
   // The state of each register.
-  CellIndex cell_[program::kMaxRegisters];  // where its value is
-  CellIndex own_[program::kMaxRegisters];   // a temporary
-  bool single_[program::kMaxRegisters] = {};
-  bool is_result_[program::kMaxRegisters] = {};
-  int last_write_[program::kMaxRegisters];
-  int home_[program::kMaxRegisters];  // the result whose cell it is, or -1
+  CellIndex cell_[kMaxRegisters];  // where its value is
+  CellIndex own_[kMaxRegisters];   // a temporary
+  bool single_[kMaxRegisters] = {};
+  bool is_result_[kMaxRegisters] = {};
+  int last_write_[kMaxRegisters];
+  int home_[kMaxRegisters];  // the result whose cell it is, or -1
 };
 
-void KernelCalls::take_code(size_t first, const program::Program& program,
-                            program::ComputeType type,
-                            ArrayRef<CellOperand> inputs,
-                            const program::Uniform* uniforms,
+void KernelCalls::take_code(size_t first, const Program& program,
+                            ComputeType type, ArrayRef<CellOperand> inputs,
+                            const Uniform* uniforms,
                             ArrayRef<CellOperand> results, int64_t work) {
   Code code;
   code.uniforms = uniforms;
   code.operands = 0;
-  tiles::Operand operands[std::size(code.cells)];
+  Operand operands[std::size(code.cells)];
   for (const auto& list : {inputs, results}) {
     for (const CellOperand& o : list) {
       operands[code.operands] = {nullptr, o.stride, o.dtype};
       code.cells[code.operands++] = o.cell;
     }
   }
-  code.code = tiles::MachineCode::find(program, type, operands,
-                                       operands + inputs.size(), work);
+  code.code = MachineCode::find(program, type, operands,
+                                operands + inputs.size(), work);
   // These calls have nothing that could go on where code stops.
   if (!code.code.exists() || code.code.stops()) return;
   calls_.resize(first);
@@ -205,12 +201,11 @@ void KernelCalls::run_code(const Code& code, char* const* cells, int64_t n) {
   code.code.run(data, code.uniforms, n);
 }
 
-int KernelCalls::append(const program::Program& program,
-                        program::ComputeType type, ArrayRef<CellOperand> inputs,
-                        CellIndex uniforms, ArrayRef<CellOperand> results,
-                        CellIndex temporaries) {
+int KernelCalls::append(const Program& program, ComputeType type,
+                        ArrayRef<CellOperand> inputs, CellIndex uniforms,
+                        ArrayRef<CellOperand> results, CellIndex temporaries) {
   return Appender(this, program, type, temporaries)
       .run(inputs, uniforms, results);
 }
 
-}  // namespace sy::cpu
+}  // namespace sy::tiles
