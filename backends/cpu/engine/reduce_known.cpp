@@ -4,6 +4,7 @@
 
 #include "aten/engine/guard.h"
 #include "aten/engine/pointwise.h"
+#include "backends/cpu/engine/accumulator.h"
 #include "backends/cpu/engine/reduce_engine.h"
 #include "backends/cpu/program/compiled.h"
 #include "backends/cpu/program/narrow.h"
@@ -143,14 +144,10 @@ class Known {
     return buffers->row;
   }
 
-  bool starts_with_first() const {
-    return known_.kind == tiles::Reduction::max ||
-           known_.kind == tiles::Reduction::min;
-  }
-
   void start(const char* data, char* acc, RowBuffers* buffers) const {
     const void* first = nullptr;
-    if (starts_with_first()) first = load(data, loader_.from_size, 1, buffers);
+    if (begins_with_element(known_.kind))
+      first = load(data, loader_.from_size, 1, buffers);
     start_accumulator(known_, first, acc);
   }
 
@@ -230,42 +227,16 @@ bool is_identity(const ElementProgram& map, int accumulator,
   return s->op == conversion && s->a == 0;
 }
 
-// The step that makes an accumulator of both sides' and nothing else, or
-// nullptr. The sides are inputs: those of a, then those of b.
-const program::Step* own_step(const program::Program& p, int accumulator) {
-  const program::Step* const s = step_of(p, accumulator);
-  if (s == nullptr) return nullptr;
-  const int other = accumulator + p.n_results;
-  const bool own = (s->a == accumulator && s->b == other) ||
-                   (s->a == other && s->b == accumulator);
-  return own ? s : nullptr;
-}
-
 }  // namespace
 
 bool recognise(const ReduceOp& op, int accumulator, ScalarType self,
                ScalarType compute, KnownReduction* known) {
-  const program::Program& p = op.combine.body;
-  if (p.n_steps != op.n_accumulators) return false;
-  const program::Step* const s = own_step(p, accumulator);
-  if (s == nullptr) return false;
-  using lang::Prim;
-  bool logical = false;
-  switch (s->op) {
-    case Prim::add: known->kind = tiles::Reduction::sum; break;
-    case Prim::mul: known->kind = tiles::Reduction::prod; break;
-    case Prim::maximum: known->kind = tiles::Reduction::max; break;
-    case Prim::minimum: known->kind = tiles::Reduction::min; break;
-    case Prim::logical_or:
-      known->kind = tiles::Reduction::any;
-      logical = true;
-      break;
-    case Prim::logical_and:
-      known->kind = tiles::Reduction::all;
-      logical = true;
-      break;
-    default: return false;
+  if (op.n_accumulators != op.combine.body.n_results ||
+      !find_kernel(op.combine.body, accumulator, &known->kind)) {
+    return false;
   }
+  const bool logical = is_logical(known->kind);
+  using lang::Prim;
   known->map = nullptr;
   if (!is_identity(op.map, accumulator, logical ? Prim::truth : Prim::copy)) {
     // Other maps run first, of floats to floats.
@@ -282,13 +253,8 @@ bool recognise(const ReduceOp& op, int accumulator, ScalarType self,
        known->kind == tiles::Reduction::prod)) {
     input = self;
   }
-  // Sums in a narrower type wrap around, which the kernels' int64 does not.
-  if (input == compute && is_integral_type(compute, true) && compute != kLong &&
-      (known->kind == tiles::Reduction::sum ||
-       known->kind == tiles::Reduction::prod)) {
-    return false;
-  }
   known->type = program::compute_type_of(input);
+  if (input == compute && !agrees(known->kind, known->type)) return false;
   known->input = program::storage_of(known->type);
   known->accumulator = tiles::accumulator_type(known->kind, known->type);
   return tiles::reduce_fn(known->kind, known->type) != nullptr &&
@@ -297,20 +263,12 @@ bool recognise(const ReduceOp& op, int accumulator, ScalarType self,
 
 void start_accumulator(const KnownReduction& known, const void* first,
                        void* accumulator) {
-  const bool one = known.kind == tiles::Reduction::prod ||
-                   known.kind == tiles::Reduction::all;
-  switch (known.kind) {
-    case tiles::Reduction::max:
-    case tiles::Reduction::min:
-      std::memcpy(accumulator, first, compute_type_size(known.type));
-      return;
-    default: break;
+  if (begins_with_element(known.kind)) {
+    std::memcpy(accumulator, first, compute_type_size(known.type));
+    return;
   }
-  switch (known.accumulator) {
-    case ComputeType::f64: *static_cast<double*>(accumulator) = one; return;
-    case ComputeType::i64: *static_cast<int64_t*>(accumulator) = one; return;
-    default: *static_cast<uint8_t*>(accumulator) = one; return;
-  }
+  const program::Uniform none = none_of(known.kind, known.accumulator);
+  std::memcpy(accumulator, &none, compute_type_size(known.accumulator));
 }
 
 void reduce_known(const KnownReduction& known, const ReduceLayout& layout,

@@ -3,7 +3,7 @@
 
 #include "aten/backend/region.h"
 #include "aten/engine/iter.h"
-#include "backends/cpu/region/accumulator.h"
+#include "backends/cpu/engine/accumulator.h"
 #include "backends/cpu/region/run.h"
 #include "c10/parallel.h"
 #include "c10/plugin/library.h"

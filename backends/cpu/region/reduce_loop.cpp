@@ -102,7 +102,9 @@ void ReduceLoop::run_positions(Thread* t, size_t phase, int64_t from,
     const int64_t n = std::min({step, upto - at, dim - in_dim});
     move_to(t, at);
     run_stages(t, phase, n);
-    for (Accumulator& a : t->accumulators[phase]) accumulate(t, n, &a);
+    each_reduction(t, phase, [&](const Reduction& r, Accumulator& a) {
+      accumulate(t, n, r, &a);
+    });
     at += n;
   }
 }
@@ -127,8 +129,8 @@ void ReduceLoop::run_stages(Thread* t, size_t phase, int64_t n) const {
   }
 }
 
-void ReduceLoop::accumulate(Thread* t, int64_t n, Accumulator* to) const {
-  const Reduction& r = to->combiner().reduction();
+void ReduceLoop::accumulate(Thread* t, int64_t n, const Reduction& r,
+                            Accumulator* to) const {
   const char* data[Combiner::kMaxAccumulators];
   int64_t strides[Combiner::kMaxAccumulators];
   for (size_t i = 0; i < r.sources.size(); ++i) {
@@ -159,20 +161,19 @@ void ReduceLoop::accumulate(Thread* t, int64_t n, Accumulator* to) const {
 }
 
 void ReduceLoop::store_results(Thread* t, size_t phase) const {
-  for (Accumulator& a : t->accumulators[phase]) {
-    const Reduction& reduction = a.combiner().reduction();
+  each_reduction(t, phase, [&](const Reduction& r, Accumulator& a) {
     char* out[Combiner::kMaxAccumulators];
-    for (size_t i = 0; i < reduction.rows.size(); ++i) {
-      out[i] = t->cells[first_cell_[Port::kRow] +
-                        static_cast<size_t>(reduction.rows[i])];
+    for (size_t i = 0; i < r.rows.size(); ++i) {
+      out[i] =
+          t->cells[first_cell_[Port::kRow] + static_cast<size_t>(r.rows[i])];
     }
     if (a.settle()) {
       a.results(out);
     } else {
       a.identity(out);
     }
-    store_memories(t, reduction, out);
-  }
+    store_memories(t, r, out);
+  });
 }
 
 void ReduceLoop::store_memories(Thread* t, const Reduction& r,
@@ -193,8 +194,7 @@ void ReduceLoop::store_memories(Thread* t, const Reduction& r,
 void ReduceLoop::run_row(Thread* t, size_t phase) const {
   move_to(t, 0);
   run_stages(t, phase, length_);
-  for (Accumulator& a : t->accumulators[phase]) {
-    const Reduction& r = a.combiner().reduction();
+  each_reduction(t, phase, [&](const Reduction& r, Accumulator& a) {
     const char* data[Combiner::kMaxAccumulators];
     char* out[Combiner::kMaxAccumulators];
     for (size_t i = 0; i < r.sources.size(); ++i) {
@@ -204,7 +204,7 @@ void ReduceLoop::run_row(Thread* t, size_t phase) const {
     }
     a.reduce_row(data, length_, out);
     store_memories(t, r, out);
-  }
+  });
 }
 
 void ReduceLoop::start(Thread* t, size_t phase) const {

@@ -5,8 +5,8 @@
 #include <memory_resource>
 #include <vector>
 
+#include "backends/cpu/engine/accumulator.h"
 #include "backends/cpu/program/calls.h"
-#include "backends/cpu/region/accumulator.h"
 #include "backends/cpu/region/run.h"
 #include "backends/cpu/support/scratch.h"
 
@@ -121,6 +121,13 @@ class ReduceLoop {
     return stride == item(p) || (!columns_ && length_ == 1);
   }
 
+  // f(reduction, its accumulators) of each reduction of a phase.
+  template <class F>
+  void each_reduction(Thread* t, size_t phase, const F& f) const {
+    auto r = loop_.phases[phase].reductions.begin();
+    for (Accumulator& a : t->accumulators[phase]) f(*r++, a);
+  }
+
   // ---- a phase of a block
 
   void enter(Thread* t, int64_t block) const;
@@ -130,7 +137,8 @@ class ReduceLoop {
   void run_row_stages(Thread* t, size_t phase) const;
   void run_positions(Thread* t, size_t phase, int64_t from, int64_t upto) const;
   void run_stages(Thread* t, size_t phase, int64_t n) const;
-  void accumulate(Thread* t, int64_t n, Accumulator* to) const;
+  void accumulate(Thread* t, int64_t n, const Reduction& r,
+                  Accumulator* to) const;
   void store_results(Thread* t, size_t phase) const;
   void start(Thread* t, size_t phase) const;
   // Runs a phase on a row that is one tile.

@@ -20,6 +20,13 @@ constexpr int64_t kLeastAhead = 512, kMostAhead = 16 << 10;
 // Bytes of all rows together; fewer are in the last cache.
 constexpr int64_t kLeastOfAll = int64_t{12} << 20;
 
+Combiner combiner_of(const Reduction& r, const program::Uniform* uniforms) {
+  ScalarType dtypes[Combiner::kMaxAccumulators];
+  for (size_t i = 0; i < r.sources.size(); ++i) dtypes[i] = r.sources[i].dtype;
+  return Combiner({r.combine, r.type, uniforms + r.first_uniform, r.identity,
+                   static_cast<int>(r.sources.size()), dtypes});
+}
+
 }  // namespace
 
 ReduceLoop::ReduceLoop(const RegionRun& run, const BoundLoop& bound)
@@ -61,7 +68,7 @@ ReduceLoop::ReduceLoop(const RegionRun& run, const BoundLoop& bound)
     auto& combiners = combiners_[whole_.size()];
     whole_.push_back(takes_whole(p));
     for (const Reduction& r : p.reductions) {
-      combiners.emplace_back(r, run.uniforms());
+      combiners.push_back(combiner_of(r, run.uniforms()));
       check_elements(r);
     }
     for (const auto* list : {&p.row_stages, &p.stages}) {
@@ -107,9 +114,9 @@ bool ReduceLoop::takes_whole(const Phase& phase) const {
 bool ReduceLoop::takes_rows(size_t phase) const {
   bool takes = length_ > 0 && reduced_.ndim() <= 1 &&
                (whole_[phase] || length_ <= tile_);
-  for (const Combiner& c : combiners_[phase]) {
-    takes &= c.is_known();
-    for (const Port& p : c.reduction().sources) takes &= is_direct(p);
+  for (const Combiner& c : combiners_[phase]) takes &= c.is_known();
+  for (const Reduction& r : loop_.phases[phase].reductions) {
+    for (const Port& p : r.sources) takes &= is_direct(p);
   }
   return takes;
 }

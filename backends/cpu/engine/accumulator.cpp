@@ -1,10 +1,9 @@
-#include "backends/cpu/region/accumulator.h"
+#include "backends/cpu/engine/accumulator.h"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include "aten/program/op_desc.h"
 #include "backends/cpu/program/runner.h"
 
 namespace sy::cpu {
@@ -16,9 +15,9 @@ using program::ComputeType;
 // Partial accumulators of a row side by side, where its program combines them.
 constexpr int64_t kLanes = 512;
 
-// The kernel for what a program does to accumulator i and nothing else.
-bool recognise(const program::Program& p, int i, bool is_bool, ComputeType type,
-               tiles::Reduction* kind) {
+}  // namespace
+
+bool find_kernel(const program::Program& p, int i, tiles::Reduction* kind) {
   using lang::Prim;
   if (p.n_steps != p.n_results) return false;
   const program::Step* step = nullptr;
@@ -31,56 +30,55 @@ bool recognise(const program::Program& p, int i, bool is_bool, ComputeType type,
     return false;
   }
   switch (step->op) {
-    case Prim::add: *kind = tiles::Reduction::sum; break;
-    case Prim::mul: *kind = tiles::Reduction::prod; break;
-    case Prim::maximum: *kind = tiles::Reduction::max; break;
-    case Prim::minimum: *kind = tiles::Reduction::min; break;
-    case Prim::logical_or: *kind = tiles::Reduction::any; return is_bool;
-    case Prim::logical_and: *kind = tiles::Reduction::all; return is_bool;
+    case Prim::add: *kind = tiles::Reduction::sum; return true;
+    case Prim::mul: *kind = tiles::Reduction::prod; return true;
+    case Prim::maximum: *kind = tiles::Reduction::max; return true;
+    case Prim::minimum: *kind = tiles::Reduction::min; return true;
+    case Prim::logical_or: *kind = tiles::Reduction::any; return true;
+    case Prim::logical_and: *kind = tiles::Reduction::all; return true;
     default: return false;
   }
-  if (is_bool) return false;
-  // Sums in a narrower type wrap around, which the kernels' int64 does not.
+}
+
+bool agrees(tiles::Reduction kind, ComputeType type) {
   const bool sums =
-      *kind == tiles::Reduction::sum || *kind == tiles::Reduction::prod;
+      kind == tiles::Reduction::sum || kind == tiles::Reduction::prod;
   return !sums || program::is_floating(type) || type == ComputeType::i64;
 }
 
-}  // namespace
+program::Uniform none_of(tiles::Reduction kind, ComputeType accumulator) {
+  const bool one =
+      kind == tiles::Reduction::prod || kind == tiles::Reduction::all;
+  return program::make_uniform(accumulator, false, int64_t{one});
+}
 
-Combiner::Combiner(const Reduction& r, const program::Uniform* uniforms)
-    : r_(r),
-      uniforms_(uniforms + r.first_uniform),
-      k_(static_cast<int>(r.sources.size())),
+Combiner::Combiner(const Combination& c)
+    : program_(*c.program),
+      type_(c.type),
+      uniforms_(c.uniforms),
+      identity_(c.identity),
+      k_(c.count),
       known_(true) {
+  SY_INTERNAL_ASSERT(k_ <= kMaxAccumulators);
   for (int i = 0; i < k_; ++i) {
-    dtypes_[i] = r.sources[static_cast<size_t>(i)].dtype;
-    const bool is_bool =
-        dtypes_[i] == kBool && r.type != program::ComputeType::b8;
-    known_ &= recognise(*r.combine, i, is_bool || dtypes_[i] == kBool, r.type,
-                        &kinds_[i]);
+    dtypes_[i] = c.dtypes[i];
+    const ComputeType type = program::compute_type_of(dtypes_[i]);
+    known_ = known_ && find_kernel(program_, i, &kinds_[i]) &&
+             is_logical(kinds_[i]) == (dtypes_[i] == kBool) &&
+             agrees(kinds_[i], type_) &&
+             tiles::reduce_fn(kinds_[i], type) != nullptr;
   }
   for (int i = 0; i < k_; ++i) {
-    kept_[i] = dtypes_[i];
-    if (known_) {
-      kept_[i] = program::storage_of(tiles::accumulator_type(
-          kinds_[i], program::compute_type_of(dtypes_[i])));
-      known_ &= tiles::reduce_fn(
-                    kinds_[i], program::compute_type_of(dtypes_[i])) != nullptr;
-    }
-  }
-  for (int i = 0; i < k_; ++i) {
-    if (!known_) kept_[i] = dtypes_[i];
+    const ComputeType type = program::compute_type_of(dtypes_[i]);
+    kept_[i] =
+        known_ ? program::storage_of(tiles::accumulator_type(kinds_[i], type))
+               : dtypes_[i];
     size_[i] = static_cast<int64_t>(element_size(kept_[i]));
     results_[i] = tiles::convert_fn(kept_[i], dtypes_[i]);
     if (!known_) continue;
-    const ComputeType type = program::compute_type_of(dtypes_[i]);
     reduce_[i] = tiles::reduce_fn(kinds_[i], type);
     reduce_rows_[i] = tiles::reduce_rows_fn(kinds_[i], type);
-    const bool one = kinds_[i] == tiles::Reduction::prod ||
-                     kinds_[i] == tiles::Reduction::all;
-    none_[i] = program::make_uniform(program::compute_type_of(kept_[i]), false,
-                                     int64_t{one});
+    none_[i] = none_of(kinds_[i], program::compute_type_of(kept_[i]));
   }
 }
 
@@ -105,15 +103,14 @@ void Accumulator::combine(const char* const* a, const char* const* b,
     in[c_.k_ + i] = b[i];
     out[i] = to[i];
   }
-  tiles::run_contiguous(*c_.r_.combine, c_.r_.type, in, 0, c_.uniforms_, out,
-                        n);
+  tiles::run_contiguous(c_.program_, c_.type_, in, 0, c_.uniforms_, out, n);
 }
 
 // An accumulator that a kernel adds to; of the first elements to be added, max
 // and min begin with one each.
 void Accumulator::begin(int i, const char* first) {
   const auto size = static_cast<size_t>(c_.size_[i]);
-  if (c_.begins_with_element(i)) {
+  if (begins_with_element(c_.kinds_[i])) {
     std::memcpy(kept_[i], first, static_cast<size_t>(width_) * size);
     return;
   }
@@ -232,7 +229,7 @@ void Accumulator::reduce_row(const char* const* data, int64_t n,
                              char* const* out) const {
   for (int i = 0; i < c_.k_; ++i) {
     program::Uniform all = c_.none_[i];
-    if (c_.begins_with_element(i)) {
+    if (begins_with_element(c_.kinds_[i])) {
       std::memcpy(&all, data[i], static_cast<size_t>(c_.size_[i]));
     }
     c_.reduce_[i](&all, data[i], n);
@@ -241,7 +238,7 @@ void Accumulator::reduce_row(const char* const* data, int64_t n,
 }
 
 void Accumulator::identity(char* const* out) const {
-  const lang::Uniform* const none = c_.r_.identity;
+  const lang::Uniform* const none = c_.identity_;
   for (int i = 0; i < c_.k_; ++i) {
     const ComputeType type = program::compute_type_of(c_.dtypes_[i]);
     const program::Uniform u =

@@ -3,24 +3,54 @@
 #include <cstdint>
 #include <memory>
 
+#include "aten/program/op_desc.h"
 #include "backends/cpu/program/kernels.h"
-#include "backends/cpu/region/plan.h"
 #include "backends/cpu/support/scratch.h"
 
-// The accumulators of a reduction while a block is read. If kernels for whole
-// runs know the reduction's program, they combine the elements; else the
+// The accumulators of a reduction while elements are read: of one operator
+// (reduce_program.cpp), or of a region (region/reduce_loop.h). If kernels for
+// whole runs know the reduction's program, they combine the elements; else the
 // program itself does.
 
 namespace sy::cpu {
 
+// The kernel that combines accumulator i of a program with another one, if the
+// program does that and nothing else to it. Its inputs are one side's
+// accumulators, then the other's.
+bool find_kernel(const program::Program& combine, int i,
+                 tiles::Reduction* kind);
+constexpr bool is_logical(tiles::Reduction kind) {
+  return kind == tiles::Reduction::any || kind == tiles::Reduction::all;
+}
+// Max and min of elements begin with one of them.
+constexpr bool begins_with_element(tiles::Reduction kind) {
+  return kind == tiles::Reduction::max || kind == tiles::Reduction::min;
+}
+// Whether a kernel's accumulators hold what accumulators of the type would:
+// sums in a narrower type wrap around, which the kernels' int64 does not.
+bool agrees(tiles::Reduction kind, program::ComputeType type);
+// The kernel's accumulator of no elements, unless it begins with one.
+program::Uniform none_of(tiles::Reduction kind,
+                         program::ComputeType accumulator);
+
+// What a reduction with `count` accumulators does.
+struct Combination {
+  const program::Program* program;  // of 2 * count inputs
+  program::ComputeType type;
+  const program::Uniform* uniforms;
+  const lang::Uniform* identity;  // of each accumulator, or nullptr
+  int count;
+  // Of the values to combine, and of the results.
+  const ScalarType* dtypes;
+};
+
 // How the accumulators of a reduction are combined. Shared by all threads of a
-// run.
+// run. Keeps the program, its uniforms and the identities.
 class Combiner {
  public:
   static constexpr int kMaxAccumulators = 8;
 
-  Combiner(const Reduction& r, const program::Uniform* uniforms);
-  const Reduction& reduction() const { return r_; }
+  explicit Combiner(const Combination& c);
   int count() const { return k_; }
   bool is_known() const { return known_; }
   // The bytes of accumulator i as it is kept.
@@ -29,17 +59,15 @@ class Combiner {
 
  private:
   friend class Accumulator;
-  bool begins_with_element(int i) const {
-    return kinds_[i] == tiles::Reduction::max ||
-           kinds_[i] == tiles::Reduction::min;
-  }
 
-  const Reduction& r_;
+  const program::Program& program_;
+  const program::ComputeType type_;
   const program::Uniform* uniforms_;
+  const lang::Uniform* identity_;
   int k_;
   bool known_;
   tiles::Reduction kinds_[kMaxAccumulators];
-  ScalarType dtypes_[kMaxAccumulators];  // of the sources
+  ScalarType dtypes_[kMaxAccumulators];  // of the values
   ScalarType kept_[kMaxAccumulators];    // as they are kept
   int64_t size_[kMaxAccumulators];
   tiles::ConvertFn results_[kMaxAccumulators];
