@@ -150,7 +150,7 @@ class Planner {
     groups_of_steps_.push_back(nullptr);
   }
 
-  // One reduction alone is the kernel's: it knows more ways than a region.
+  // One reduction alone has nothing to be fused with: its own kernel runs.
   bool add_region(const Group& g) {
     if (g.nodes.size() == 1 && node(g.nodes[0]).kind == Node::kReduce) {
       return false;
