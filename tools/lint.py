@@ -267,7 +267,7 @@ def defined(lines):
 
 
 def folder_of(key, files):
-    """Where the kernels of a dispatch key are."""
+    """The folder of the kernels of a dispatch key."""
     if key.startswith("Composite"):
         return COMPOSITE
     for path, lines in files.items():
