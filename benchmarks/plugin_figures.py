@@ -1,4 +1,4 @@
-"""What a plugin costs: compile time and size of a small one beside the same
+"""The cost of a plugin: compile time and size of a small one beside the same
 written for libtorch, and the time to load and unload it.
 
 Usage: plugin_figures.py PREFIX [--python PYTHON] [--rounds N]
@@ -20,7 +20,7 @@ FLAGS = ["-std=c++20", "-O2", "-fPIC", "-shared", "-fvisibility=hidden"]
 
 
 def seconds(command):
-    """Of one core, which other work on the machine changes least."""
+    """Seconds of one core, which other work on the machine changes least."""
     def used():
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         return usage.ru_utime + usage.ru_stime

@@ -1,9 +1,10 @@
-"""What the schema language costs: one table of figures.
+"""The cost of the schema language: one table of figures.
 
 Parsing and checking PyTorch's YAML beside torchgen's own reader, in turns;
 generating all code; lines that an operator takes; loading operators into a
-running program; what one costs in larger and larger files; and, with --edit, the time from an edit of a schema to a call
-of what was edited, for each kind of operator.
+running program; the cost of one in larger and larger files; and, with --edit,
+the time from an edit of a schema to a call of the edited operator, for each
+kind of operator.
 
 Usage: schema_figures.py [--python PYTHON] [--rounds N] [--edit]
 PYTHON is one that can import torchgen and yaml (PyYAML); without it torchgen is
@@ -186,7 +187,7 @@ def effort(table, torch_files):
 
 
 def growth(table, sygen):
-    """Of files of more and more operators: CPU time and peak memory of each."""
+    """CPU time and peak memory of files of more and more operators."""
     def each(n, *command):
         child = subprocess.Popen([sygen, *command], cwd=ROOT)
         _, status, used = os.wait4(child.pid, 0)

@@ -20,7 +20,8 @@ int main(int argc, char** argv) {
   print_command->add_flag("--autogen", print_options.autogen,
                           "with the derived forms");
   print_command->add_flag("--uses", print_options.uses,
-                          "what each formula of derivatives.yaml uses");
+                          "the values that each formula of derivatives.yaml "
+                          "uses");
   print_command->callback(
       [&] { status = print(files, print_options, std::cout, std::cerr); });
 
@@ -66,14 +67,15 @@ int main(int argc, char** argv) {
       ->allow_extra_args(false);
   import_command->add_option(
       "--with", import_options.with,
-      "our schema files: what formulas may call, and tags");
+      "our schema files: operators that formulas may call, and tags");
   import_command->callback(
       [&] { status = import_entries(import_options, std::cout, std::cerr); });
 
   CLI::App* emit_command =
       app.add_subcommand("emit", "the files that the build asks for");
   EmitOptions options;
-  emit_command->add_option("--kind", options.kind, "what to make")->required();
+  emit_command->add_option("--kind", options.kind, "the kind of files")
+      ->required();
   emit_command->add_option("--input", options.inputs, "a file to make it of")
       ->allow_extra_args(false);
   emit_command->add_option("--backend", options.backend,

@@ -185,7 +185,7 @@ class RuleChecker {
             "argument '{0}' needs another name: '{0}' is {1} in the formulas "
             "of 'derivative:'",
             name,
-            result ? "what the operator gave" : "the gradient of the results");
+            result ? "the operator's result" : "the gradient of the results");
     }
   }
 

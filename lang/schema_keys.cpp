@@ -15,11 +15,11 @@ constexpr SchemaKey unused(std::string_view name) {
 constexpr SchemaKey kOperator[] = {
     {"func", "signature", "The signature, as in native_functions.yaml.",
      kShared},
-    {"doc", "text", "What it gives, in a sentence."},
+    {"doc", "text", "The result, in a sentence."},
     {"example", "text", "Arguments of a call: 2x3 1 dim=0."},
     {"variants", "variants", "Function, method of Tensor, or both.", kShared},
     {"inplace_variants", "variants",
-     "Those of the in-place form, if it has others than usual."},
+     "The variants of the in-place form, if it has others than usual."},
     {"tags", "tags", "Words of tags.yaml.", kShared},
     {"device_check", "device_check",
      "NoCheck: the arguments may lie on several devices.", kShared},
@@ -68,7 +68,7 @@ constexpr SchemaKey kReduce[] = {
 };
 
 constexpr SchemaKey kScan[] = {
-    {"combine", "expression", "Of the result so far, a, and the next, b."},
+    {"combine", "expression", "The result so far, a, and the next, b, as one."},
     {"choose", "expression", "Whether the next, b, takes the place of a."},
     {"accumulate", "text", "The rule of the running result's dtype."},
 };

@@ -63,7 +63,7 @@ def _has_cub(ctx, nvcc):
     ])
 
 def _nvcc_repository_impl(ctx):
-    # What `./sy setup` unpacked; tools/bazel lists it.
+    # The folders that `./sy setup` unpacked; tools/bazel lists them.
     folders = ctx.os.environ.get("SWITCHYARD_CUDA_FOLDERS", "").split(":")
     nvcc = _find(ctx, "nvcc", folders)
     ctx.file("BUILD.bazel", "")

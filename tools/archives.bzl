@@ -1,4 +1,4 @@
-"""Objects of libraries without those of what they depend on.
+"""Objects of libraries without those of their dependencies.
 
 For a shared object that finds the rest in another one: linked statically once
 more, registries and tables of names would be there twice.

@@ -1,4 +1,4 @@
-"""@backends//:list.bzl: which folders of backends/ describe a backend.
+"""@backends//:list.bzl: the folders of backends/ that describe a backend.
 
 A glob does not look into packages, and each backend is one. BACKENDS are the
 names of the folders that have a backend.yaml, SDK_HEADERS the headers that

@@ -84,8 +84,8 @@ def text_skips(text):
 
 
 def read_skips(path):
-    """What a test's XML says was skipped. Without an XML that can be read
-    nothing is known to be skipped."""
+    """The tests that an XML calls skipped. If it cannot be read, none is known
+    to be skipped."""
     with open(path, encoding="utf-8", errors="replace") as file:
         text = file.read()
     try:
@@ -131,7 +131,7 @@ def bazel_lines(*arguments):
 
 
 def share_of(tests, share):
-    """Of sorted tests, those of share (i, n)."""
+    """The tests of share (i, n) of sorted ones."""
     i, n = share
     return tests[i::n]
 

@@ -2,9 +2,9 @@
 
 Both sides run the same number of threads and take turns at each benchmark, so
 that a machine that slows down slows down both. Figures are medians over the
-rounds. `roofline` is how much of what the machine can do at most a benchmark
-reaches: of a plain copy of as many bytes, or of multiplying and adding in
-registers. What fits the caches can pass the copy.
+rounds. `roofline` is the share that a benchmark reaches of the most that the
+machine can do: of a plain copy of as many bytes, or of multiplying and adding in
+registers. A benchmark that fits the caches can pass the copy.
 """
 
 import argparse
@@ -97,7 +97,7 @@ class Figure:
 
 
 class Roofline:
-    """What the machine can do at most, with so many threads."""
+    """The most that the machine can do, with so many threads."""
 
     def __init__(self, names, threads, min_time):
         self.copies = [measure(OURS, n, min_time, threads) for n in names

@@ -3,8 +3,8 @@ machine has them: ./sy bench --cuda, or bench_cuda.py in a folder that
 cuda_bundle.sh made.
 
 The sides take turns; figures are medians over the rounds. `share` is that of a
-copy on the device in the same round. Of calls, the host's time counts, else the
-device's, by events. Exit 1 if a side failed, not if a goal is missed.
+copy on the device in the same round. The time of calls is the host's, else it is
+the device's, by events. Exit 1 if a side failed, not if a goal is missed.
 """
 
 import argparse
@@ -62,7 +62,7 @@ def read(text):
 
 
 def output_of(words, variables, seconds):
-    """What it prints, and "" or how it failed."""
+    """The output of a command, and "" or how it failed."""
     name = " ".join(os.path.basename(w) for w in words)
     try:
         run = subprocess.run(words, env=variables, stdout=subprocess.PIPE,
@@ -106,7 +106,7 @@ class Side:
         return self.median(name, lambda figures: figures[name][0])
 
     def share(self, name):
-        """Of the copy's bandwidth, in %, within a round."""
+        """The share of the copy's bandwidth, in %, within a round."""
         def of(figures):
             (ns, size), (copy_ns, copy_size) = figures[name], figures["copy"]
             return 100 * (size / ns) / (copy_size / copy_ns)
@@ -193,7 +193,7 @@ def goal_of(name, side, peers):
 
 
 def rows(side, peers, wanted):
-    """What is printed and written, a dict for each name."""
+    """The rows to print and write, a dict for each name."""
     names = dict.fromkeys(n for r in side.rounds for n in r)
     for name in names:
         if not re.search(wanted, name):

@@ -43,7 +43,7 @@ DIFFERENCES = {"lazy_sync_100": 10e3}
 
 
 def time_of(figure):
-    """Of a call, if an iteration makes several."""
+    """The time of a call, if an iteration makes several."""
     return 1e9 / figure.items if figure.items else figure.ns
 
 

@@ -1,9 +1,9 @@
 """C++ rules with the project's options, so that BUILD files stay short.
 
-In-tree tests link the static libraries they name: an edit relinks what depends
-on it and nothing else. What must meet plugins as an installed program does
-(bin/sy, tests of load_library) depends on //:sdk, the shared library, instead;
-never link both into one program.
+In-tree tests link the static libraries they name: an edit relinks the tests
+that depend on it and nothing else. A program that must meet plugins as an
+installed one does (bin/sy, tests of load_library) depends on //:sdk, the shared
+library, instead; never link both into one program.
 """
 
 _WARNINGS = [
@@ -14,7 +14,8 @@ _WARNINGS = [
     "-Wno-maybe-uninitialized",
 ]
 
-# gcc alone marks template statics STB_GNU_UNIQUE, which pins a plugin in memory.
+# gcc alone marks template statics STB_GNU_UNIQUE, which pins a plugin in
+# memory.
 _COMPILER = select({
     # clang does not know all of _WARNINGS.
     "//tools:clang": ["-Wno-unknown-warning-option"],

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Refuses schemas that are incompatible with those of the last release, unless
-# the version was raised: of 0.x the minor number, then the major one. Refuses
-# a list of overloads that must work without all that the release had.
+# the version was raised: the minor number of 0.x, later the major one. Refuses
+# a list of overloads that must work if it lacks one that the release had.
 # Usage: check_release.sh SYGEN RECORD SCHEMAS VERSION.H PASSING
 set -euo pipefail
 

@@ -1,8 +1,8 @@
-"""clang_check: what gcc cannot check. Clang reads; it makes no objects.
+"""clang_check: checks that gcc cannot make. Clang reads; it makes no objects.
 
-An aspect for C++ targets and what they depend on, generated code included:
+An aspect for C++ targets and their dependencies, generated code included:
 
-- What a file includes belongs to its target, or to one that the target names
+- A file includes only headers of its target, or of one that the target names
   in `deps`. This is clang's check of layers. Bazel's layering_check would
   compile everything again for it.
 - Each header is read by itself, and so includes all that it needs. Bazel 4.2
@@ -17,7 +17,7 @@ _Module = provider(
     },
 )
 
-# gcc's alone. Without OpenMP clang needs no runtime of its own.
+# Only gcc knows these. Without OpenMP clang needs no runtime of its own.
 _GCC = ["-fno-gnu-unique", "-fno-thread-jumps", "-fopenmp"]
 
 _CLANG = [
@@ -73,7 +73,7 @@ def _read(ctx, file, flags, inputs, inputs_list):
         arguments = [places, flags],
         inputs = inputs,
         outputs = [done, unused],
-        # An edit of a header is for those that include it.
+        # An edit of a header concerns only the files that include it.
         unused_inputs_list = unused,
         mnemonic = "ClangCheck",
         progress_message = "Reading %s with clang" % file.short_path,

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Reads one file with clang, for tools/clang.bzl: a header wholly, of a source
-# what it includes. INPUTS names all that it may read; what it does not read of
-# that is written to UNUSED.
+# Reads one file with clang, for tools/clang.bzl: a header wholly, a source for
+# its includes alone. INPUTS names the files that it may read; it writes those
+# that it does not read to UNUSED.
 #
 # Usage: clang_check.sh INPUTS UNUSED DONE FILE FLAG...
 set -euo pipefail
@@ -11,7 +11,7 @@ shift 4
 how=(-E -o /dev/null)
 [ "${file##*.}" != h ] || how=(-fsyntax-only -x c++-header)
 
-# After all others for what clang does not have: gcc's omp.h.
+# gcc's folder comes after all others, for a header that clang lacks: omp.h.
 clang-16 "$@" -idirafter "$(g++ -print-file-name=include)" \
   -MD -MF "$unused" -MT x "${how[@]}" "$file"
 sed -e 's/^x://' -e 's/\\$//' "$unused" | tr -s ' ' '\n' |
@@ -22,5 +22,5 @@ if [ -n "$undeclared" ]; then
     "$file" "${undeclared//$'\n'/, }" >&2
   exit 1
 fi
-# Of module maps clang does not name all that it reads.
+# Clang does not name all module maps that it reads.
 sort "$inputs" | comm -23 - "$done" | sed '/\/module\.map$/d' >"$unused"

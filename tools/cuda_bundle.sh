@@ -44,7 +44,7 @@ else
   tools/install.sh "$folder" >/dev/null
 fi
 
-# What no step of the scripts runs.
+# No step of the scripts runs these.
 for name in jit mpi nccl pjrt; do
   rm -f "$folder/lib/libswitchyard_$name.so"
 done

@@ -1,6 +1,6 @@
-"""Where what was built for CUDA lies, and what the machine has for it. Shared
-by test_cuda.py and bench_cuda.py; nothing of Bazel is needed. By itself: exit 0
-if there is a GPU."""
+"""The places of files that were built for CUDA, and the machine's means for it.
+test_cuda.py and bench_cuda.py share it; it needs nothing of Bazel. Run by
+itself, it exits with 0 if there is a GPU."""
 
 import glob
 import json
@@ -41,7 +41,7 @@ class Built:
         return path if os.path.exists(path) else None
 
     def cub(self):
-        """What nvcc made of CUB; None if there was no nvcc."""
+        """The library that nvcc made of CUB; None if there was no nvcc."""
         path = self.library("cuda_cub")
         return path if os.path.exists(path) else None
 
@@ -64,7 +64,7 @@ class Built:
 
 
 def toolkit_homes():
-    """Where a toolkit may be: as named, as installed, as `./sy setup --cuda`
+    """The places of a toolkit: as named, as installed, as `./sy setup --cuda`
     leaves it."""
     cache = os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache"))
     homes = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"),
@@ -92,7 +92,7 @@ def find_nvrtc():
 
 
 def notes(built):
-    """What `sy doctor` says: driver, devices, NVRTC, a line each."""
+    """The lines of `sy doctor`: driver, devices, NVRTC, a line each."""
     run = subprocess.run(
         [built.program("sy", "tools/sy"), "doctor", "--json",
          built.library("cuda")], env=built.environment(),

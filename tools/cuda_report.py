@@ -1,4 +1,4 @@
-"""What a run of test_cuda.py leaves behind, for somebody who has no GPU."""
+"""The report of a run of test_cuda.py, for somebody who has no GPU."""
 
 import json
 import os
@@ -15,7 +15,7 @@ TAIL = 60  # lines of a failure that the report has
 
 
 def output_of(words, seconds, folder, variables):
-    """What it prints, with its exit code; 124: it and what it started were
+    """The output of a command, with its exit code; 124: it and its children were
     stopped."""
     process = subprocess.Popen(
         words, cwd=folder, env=variables, stdout=subprocess.PIPE,

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # `./sy demo`: shows what becomes of a few lines of YAML, adds an operator from
 # such, trains a digit classifier, runs it on the device of a plugin that is
-# built outside the tree, and trains it on the lazy device. What shows something
-# first is built first, and nothing that none of it needs.
+# built outside the tree, and trains it on the lazy device. Builds targets in
+# the order in which their programs show something, and no others.
 # Usage: demo.sh [ARG of examples/digits ...]
 set -euo pipefail
 
@@ -21,8 +21,8 @@ fi
 
 title() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
 
-# Runs a command quietly, saying what it is for and how long it took; on a
-# failure, everything it said.
+# Runs a command quietly, saying what it is for and how long it took; if it
+# fails, shows everything it said.
 prepare() {
   local what=$1 start=$SECONDS
   shift

@@ -40,7 +40,7 @@ GUARDS = [
 
 
 def cached(*path):
-    """What setup --full fetches."""
+    """A path below the folder that setup --full fills."""
     cache = os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache"))
     return os.path.join(cache, "switchyard", *path)
 

@@ -1,4 +1,4 @@
-"""What is known of runs of `./sy test --full`, by parts: a file that the next
+"""The state of runs of `./sy test --full`, by parts: a file that the next
 run goes on from, and the record of the last run of each part that was green."""
 
 import json
@@ -23,8 +23,8 @@ def git(*words):
 
 
 def commit():
-    """What is tested; None where files differ from the commit, but for the
-    record itself."""
+    """The commit under test; None if files differ from it, but for the record
+    itself."""
     changed = git("status", "--porcelain", "--untracked-files=no", "--", ".",
                   ":!" + os.path.relpath(RECORD, ROOT))
     return None if changed else git("rev-parse", "HEAD")

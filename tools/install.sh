@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Lays the built libraries, headers and tools out under a prefix. What it makes
-# can be moved: everything in it finds the rest by relative paths. --library
-# leaves out what only tests backends, runs on GPUs, runs XLA or starts several
-# processes: bin/sy, its cases, cuda, pjrt, mpi, nccl.
+# Lays the built libraries, headers and tools out under a prefix. An
+# installation can be moved: everything in it finds the rest by relative paths.
+# --library leaves out the files that only test backends, run on GPUs, run XLA
+# or start several processes: bin/sy, its cases, cuda, pjrt, mpi, nccl.
 # Usage: install.sh [--library] PREFIX    (`./sy install` builds first)
 set -euo pipefail
 
@@ -63,7 +63,8 @@ install_licences() {
   done
 }
 
-# Of what is compiled into libswitchyard_cuda_cub.so: as the toolkit has it.
+# Installs the toolkit's licences of the code that libswitchyard_cuda_cub.so has
+# compiled into it.
 install_cuda_licences() {
   local nvcc toolkit file package
   nvcc=$(sed -n "s/^NVCC = [\"']\(.*\)[\"']$/\1/p" \
@@ -80,7 +81,7 @@ install_cuda_licences() {
   done
 }
 
-# Where the shells look, if the prefix is one that they know.
+# Puts completions where the shells look, if they know the prefix.
 install_completions() {
   local bash=$prefix/share/bash-completion/completions
   local zsh=$prefix/share/zsh/site-functions program
@@ -117,11 +118,11 @@ install_needed "${programs[@]}" "${libraries[@]}"
 install_completions
 cp -rL --no-preserve=mode "$root/schemas" "$prefix/share/switchyard/"
 find "$prefix/share/switchyard/schemas" -type f ! -name '*.yaml' -delete
-# What `dispatch:` may name, and the engines of operators of one's own.
+# The backends that `dispatch:` may name, and the engines of users' operators.
 (cd "$root" && for file in backends/*/backend.yaml; do
   install -D -m 644 "$file" "$prefix/share/switchyard/$file"
 done)
-# What `sy conform` runs where no cases are named.
+# The cases that `sy conform` runs if none are named.
 if [ -n "$whole" ]; then
   conformance=$prefix/share/switchyard/conformance
   mkdir -p "$conformance"

@@ -88,7 +88,7 @@ VERSIONED = re.compile(r"\bclang(?:-[a-z]+)*-\d+\b|\"chromium\"")
 
 
 class Facts:
-    """What a checkout and what was built from it use."""
+    """Facts about a checkout and its builds: the libraries that they use."""
 
     def __init__(self):
         self.includes = {}         # header -> the files that include it
@@ -205,7 +205,7 @@ exit 1""",
 
 
 def setup_asks(record, env, *options):
-    """What tools/setup.sh wants to install, and the wheels it would download."""
+    """The packages that tools/setup.sh wants, and the wheels it would download."""
     run = subprocess.run([os.path.join(HERE, "setup.sh"), *options], env=env,
                          capture_output=True, text=True, check=False)
     try:

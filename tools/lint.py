@@ -34,8 +34,8 @@ LAYERS = {
                 "the generator reads schemas and writes text: of the tree it "
                 "needs the language and the signature grammar alone"),
     "frontend": (("c10/", "aten/", "autograd/", "frontend/"),
-                 "what people use beyond operators knows operators and "
-                 "gradients, and no backend"),
+                 "the front end knows operators and gradients, and no "
+                 "backend"),
     "frontend/nn": (("c10/", "aten/", "autograd/", "frontend/io/",
                      "frontend/nn/"),
                     "modules stand on operators, gradients and files"),
@@ -101,8 +101,8 @@ LOCK = re.compile(r"\bstd::(?:recursive_|shared_|timed_)*mutex\s+\w|"
                   r"new std::(?:recursive_|shared_)*mutex|std::once_flag")
 # path -> why its locks are not of c10/fork.h.
 PLAIN_LOCKS = {
-    "c10/fork.h": "what the others are made of",
-    "c10/fork.cpp": "what the others are made of",
+    "c10/fork.h": "the others are made of it",
+    "c10/fork.cpp": "the others are made of it",
     "c10/cpu_allocator.cpp": "c10/fork.cpp holds them while it copies",
     "c10/pool.cpp": "c10/fork.cpp holds them while it copies",
     "c10/parallel.cpp": "of threads that a child does not have",
@@ -267,7 +267,7 @@ def defined(lines):
 
 
 def folder_of(key, files):
-    """Where the kernels of a dispatch key are."""
+    """The folder of the kernels of a dispatch key."""
     if key.startswith("Composite"):
         return COMPOSITE
     for path, lines in files.items():
@@ -303,7 +303,7 @@ def check_families(files):
             yield path, 1, (
                 "is named after no family of schemas/ops/: here each file "
                 "holds kernels of one family, so that they are found without "
-                "a search; what kernels share is in a folder beside them")
+                "a search; common parts of kernels are in a folder beside them")
     named_by = {}  # (folder, function) -> families
     for family, _, _, key, function in entries:
         named_by.setdefault((folders[key], function), set()).add(family)
@@ -340,8 +340,8 @@ def check_backend_names(files):
                 if (path, folder) not in NAMES_A_BACKEND:
                     yield path, number, (
                         f"names {folder}: a backend costs a folder, which "
-                        "backend.yaml describes; what is needed of all "
-                        "backends comes from the descriptions "
+                        "backend.yaml describes; facts of all "
+                        "backends come from the descriptions "
                         "(@backends//:list.bzl, Model::backends(), "
                         "aten/backend/engines.h)")
 

@@ -2,7 +2,7 @@
 
 load("@nvcc//:nvcc.bzl", "NVCC", "NVCC_HAS_CUB", "NVCC_RELEASE")
 
-# For sm_80 and sm_90, and PTX for what is newer, as small as nvcc makes it.
+# For sm_80 and sm_90, and PTX for newer ones, as small as nvcc makes it.
 _OPTIONS = " ".join([
     "-std=c++17",
     "-O3",
@@ -23,8 +23,8 @@ def nvcc_shared_library(name, srcs, hdrs, visibility = None):
     """NAME, "libX.so", with the CUDA runtime inside and its own symbols hidden.
 
     Each source, a label, is compiled by an action of its own. Without an nvcc
-    of CUDA 12.8 or newer, CUB and the runtime NAME has no files: what has it in
-    its data does without.
+    of CUDA 12.8 or newer, CUB and the runtime NAME has no files: a target that
+    has it in its data does without.
     """
     if not NVCC_HAS_CUB or NVCC_RELEASE < _OLDEST:
         native.filegroup(name = name, visibility = visibility)

@@ -19,7 +19,7 @@ RELIABLE_S, RELIABLE_PART = 15, 0.05
 
 
 class Progress:
-    """What is said of a build that has done `done` of `total` actions."""
+    """The line about a build that has done `done` of `total` actions."""
 
     def __init__(self, label, start):
         self.label, self.start = label, start

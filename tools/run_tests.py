@@ -23,7 +23,7 @@ from tally import Tally
 
 
 def machine_has(word):
-    """Of NVIDIA's tools, which tests leave out where they are missing."""
+    """Whether a tool of NVIDIA's is there; tests go without missing ones."""
     if word == "NVRTC":
         return cuda_machine.find_nvrtc() is not None
     return cuda_machine.toolkit_program(word) is not None
@@ -83,7 +83,7 @@ def run_plain(tally):
 
 
 def guarded(tally, run):
-    """What ends the run itself is a failure of it. False: interrupted."""
+    """An exception that ends the run is a failure of it. False: interrupted."""
     try:
         run(tally)
     except KeyboardInterrupt as error:

@@ -1,4 +1,4 @@
-"""What an installation needs to know about the headers of a set of libraries.
+"""The headers of a set of libraries, for an installation.
 
 sdk_headers(deps) gathers every header of this repository that deps can reach,
 generated ones included. The output group `manifest` is NAME.tsv, which tools/

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs what a build needs and is not there: the Debian packages and the
-# wheels of oneDNN that third_party/libraries.txt names. Wheels are unpacked into
-# a cache folder outside the tree. Silent when nothing is missing.
+# Installs the missing needs of a build: the Debian packages and the wheels of
+# oneDNN that third_party/libraries.txt names. Unpacks wheels into a cache
+# folder outside the tree. Silent when nothing is missing.
 #
 # Usage: setup.sh [--tests] [--full] [--cuda]
 #   --tests   also nvdisasm, for a test, if there is an nvcc
@@ -104,13 +104,15 @@ install_onednn() {
   mv -T "$work/tree" "$onednn"
 }
 
-# Wheels, with the hashes that FILE names, into FOLDER. Usage: download FILE FOLDER
+# Downloads the wheels that FILE names, with their hashes, into FOLDER.
+# Usage: download FILE FOLDER
 download() {
   python3 -m pip download -q --no-deps --only-binary :all: --require-hashes \
     -d "$2" -r "$1"
 }
 
-# What only tests need, a wheel into a folder; they are skipped without it.
+# Unpacks a wheel that only tests need into a folder; without it they are
+# skipped.
 # Usage: install_trial PACKAGE FOLDER WHAT [UNZIP ARGUMENTS...]
 install_trial() {
   local package=$1 folder=$2 what=$3 work status=0

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Which libraries an installation copies: those that third_party/libraries.txt
-# names under `ships` and that the programs and libraries named here need, by
-# way of others too. A line is SONAME TAB PATH.
+# Lists the libraries that an installation copies: those that
+# third_party/libraries.txt names under `ships` and that the programs and
+# libraries named here need, by way of others too. A line is SONAME TAB PATH.
 # Usage: shipped.sh FILE...
 set -euo pipefail
 

@@ -68,7 +68,7 @@ def sygen_files(name, outs, srcs = [], args = [], deps_srcs = [], **kwargs):
 def sygen_library(name, src, deps, **kwargs):
     """A library of the operators of one YAML file, NAME.yaml or another.
 
-    What is generated is NAME.cpp and NAME.h, which is included by that name.
+    Generates NAME.cpp and NAME.h, which is included by that name.
     """
     sygen_files(
         name = name + "_files",
@@ -99,8 +99,8 @@ def sygen_family_files(
         **kwargs):
     """emit --kind KIND ARGS… --input SRC… --out OUT…, for all of srcs at once.
 
-    Reading the files is most of the work, so one action makes them all; what
-    has not changed in an output is not built again. A pattern holds {family},
+    Reading the files is most of the work, so one action makes them all; an
+    output that has not changed is not built again. A pattern holds {family},
     a file's name without folder and .yaml: "ops/{family}.h". NAME_hdrs and
     NAME_srcs are all .h and all .cpp, NAME is everything.
     """

@@ -75,7 +75,7 @@ class Step:
 
 
 class Run:
-    """What is run, with its results. Steps may run in several threads."""
+    """The steps to run, with their results. They may run in several threads."""
 
     def __init__(self, options, built):
         self.options = options
@@ -94,7 +94,7 @@ class Run:
         return re.search(self.options.only, name) is not None
 
     def left(self, seconds):
-        """Of these, how many are left to the run."""
+        """How many of these seconds are left to the run."""
         if self.end is None:
             return seconds
         return min(seconds, self.end - time.monotonic())
@@ -171,7 +171,7 @@ class Run:
                              self.built.environment(**variables))
 
     def again(self, step, failed):
-        """What failed, so that the call that is at fault says so itself."""
+        """Runs failed tests again, so that the call at fault says so itself."""
         kernels = self.report.path(step.name, ".kernels")
         words = step.words
         if failed:
@@ -252,7 +252,7 @@ def run_conform(run):
 
 
 def conform_step(run, folder, name, flags, variables):
-    """What it says of each overload lies with the logs, else in `folder`."""
+    """Its report of each overload lies with the logs, else in `folder`."""
     path = run.report.path(name, ".json") or os.path.join(
         folder, re.sub(r"\W+", "_", name) + ".json")
     return Step(name, conform(run, *flags, "--json", path), CONFORM_S,

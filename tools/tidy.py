@@ -66,7 +66,7 @@ def read_actions(text):
 
 
 def sources():
-    """What Bazel compiles; the headers that it needs are there afterwards."""
+    """The sources that Bazel compiles; the headers they need are there then."""
     bazel("build", "--output_groups=compilation_prerequisites_INTERNAL_",
           "--", *TARGETS)
     union = " + ".join(TARGETS)
@@ -80,7 +80,7 @@ def sources():
 
 
 class Memory:
-    """Which files are known to be without findings."""
+    """Remembers files that are known to be without findings."""
 
     def __init__(self, folder, settings):
         self.folder = folder
@@ -129,7 +129,7 @@ def read_of(rule):
 
 @functools.lru_cache
 def external():
-    """Where Bazel has other repositories; the memory knows no such path."""
+    """The folder of Bazel's other repositories, which the memory leaves out."""
     return os.path.join(bazel("info", "output_base").strip(), "external/")
 
 

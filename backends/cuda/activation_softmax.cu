@@ -3,7 +3,7 @@
 #include "row.cuh"
 
 // Softmax, its logarithm and their derivatives. The host defines SY_E, the type
-// of elements, SY_T, what they are computed in, and SY_F, the namespace of its
+// of elements, SY_T, the type to compute in, and SY_F, the namespace of its
 // primitives. Sums are made in double.
 
 namespace sy::cuda {

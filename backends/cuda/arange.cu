@@ -9,8 +9,8 @@
 #define SY_FROM int64_t
 #endif
 
-// SY_FROM is int64_t, which wraps, or what a sum in double is rounded to before
-// it becomes an element.
+// SY_FROM is int64_t, which wraps, or the type to which a sum in double is
+// rounded before it becomes an element.
 SY_KERNEL(arange, ArangeParams, 256) {
   auto* const to = reinterpret_cast<SY_TO*>(p.to);
   for (int64_t i = first_index(); i < p.n; i += index_stride()) {

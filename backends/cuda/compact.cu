@@ -2,8 +2,9 @@
 #include "compact.cuh"
 #include "places.cuh"
 
-// Elements where a mask is true, and where that is. A warp takes some elements
-// in a row, so that each knows from the others how many come before its own.
+// Elements where a mask is true, and their places. A warp takes some elements
+// in a row, so that each thread knows from the others how many come before its
+// own.
 
 namespace {
 

@@ -3,7 +3,7 @@
 // windows are counted (aten/contract/convolution.h); the result of a transposed
 // convolution is an x.
 //   SY_ELEMENT  the dtype
-//   SY_RESULT   what is computed: 0 y, 1 x, 2 the weight
+//   SY_RESULT   the result: 0 y, 1 x, 2 the weight
 
 #include "tile.cuh"
 
@@ -16,7 +16,7 @@ struct Spot {
   int at[kSpaceDims];
   int64_t rest;
 };
-// By value: a Spot with an address would lie in local memory.
+// Returns by value: a Spot with an address would lie in local memory.
 __device__ __noinline__ Spot take_large_apart(int64_t i, const int* sizes) {
   Spot s;
 #pragma unroll
@@ -49,8 +49,8 @@ along(const int (&at)[kSpaceDims], const long long (&strides)[kSpaceDims]) {
   return sum;
 }
 
-// Where something begins, and its part of a place: places of x are a window's
-// and a tap's, added.
+// The offset of a window or a tap, and its part of a place: a place of x is the
+// sum of a window's part and a tap's.
 struct Anchor {
   int64_t at;
   int place[kSpaceDims];
@@ -115,8 +115,8 @@ struct Windows {
 
 #elif SY_RESULT == 1
 
-// What sees an x. Lines: places of x and images. Terms: outputs of the group
-// and taps.
+// The y's that an x takes part in. Lines: places of x and images. Terms:
+// outputs of the group and taps.
 struct Seers {
   const ConvolutionParams* p;
   const Element* y;
@@ -237,8 +237,8 @@ struct Weights {
 
 #if SY_RESULT == 1
 
-// The sum again, of the terms alone that are there: the weight of another may
-// be infinite or NaN, and 0 times it is NaN.
+// Adds again only the terms that are there: the weight of another may be
+// infinite or NaN, and 0 times it is NaN.
 __device__ __noinline__ Sum sum_of_present(Seers a, Weights b, int64_t m,
                                            int64_t n, int64_t first,
                                            int64_t last) {
@@ -255,7 +255,8 @@ __device__ __noinline__ Sum sum_of_present(Seers a, Weights b, int64_t m,
 
 #endif
 
-// Keeps the sum of line m and column n. Not inline: a thread has many of them.
+// Keeps the sum of line m and column n. It is not inline, as a thread has many
+// of them.
 __device__ __noinline__ void finish(const ConvolutionParams& p, int64_t group,
                                     int64_t m, int64_t n, Sum sum) {
 #if SY_RESULT == 0

@@ -1,4 +1,4 @@
-// Triangular factors of matrices and what is solved by them. SY_ELEMENT is the
+// Triangular factors of matrices, and solutions by them. SY_ELEMENT is the
 // dtype, float or double.
 
 #include "element.cuh"
@@ -10,7 +10,7 @@
 
 using Element = SY_ELEMENT;
 constexpr int kFactorThreads = 256;
-// Whose inverse is finite.
+// The smallest number with a finite inverse.
 constexpr Element kSmallest =
     static_cast<Element>(sizeof(Element) == 8 ? 0x1p-1022 : 0x1p-126);
 
@@ -43,8 +43,8 @@ __device__ __forceinline__ Element rest_of(const Grid& a, int i, int k) {
   return static_cast<Element>(sum);
 }
 
-// L of A = L L^T into the lower triangle, column after column; 0 above it. Stops
-// at a pivot that is not positive.
+// Writes L of A = L L^T into the lower triangle, column after column, and 0
+// above it. Stops at a pivot that is not positive.
 SY_KERNEL(cholesky, FactorParams, kFactorThreads) {
   const Grid a = grid_of(p.a, blockIdx.x);
   const int n = p.rows, t = static_cast<int>(threadIdx.x);
@@ -100,7 +100,7 @@ __device__ __forceinline__ int largest_row(const Grid& a, int k, int rows) {
   return found < rows ? found : k;
 }
 
-// P L U of A in its place. A pivot of 0 is noted, and its column left.
+// Puts P L U of A in A's place. Notes a pivot of 0, and leaves its column.
 SY_KERNEL(lu, FactorParams, kFactorThreads) {
   const Grid a = grid_of(p.a, blockIdx.x);
   const int least = p.rows < p.columns ? p.rows : p.columns;
@@ -122,7 +122,7 @@ SY_KERNEL(lu, FactorParams, kFactorThreads) {
     if (d == 0) {
       if (failed == 0) failed = k + 1;
     } else {
-      // As LAPACK divides: rows that are equal then leave what it leaves.
+      // LAPACK divides so too: equal rows then have the same results as there.
       const bool fits = (d < 0 ? -d : d) >= kSmallest;
       const Element inverse = 1 / d;
       for (int i = k + 1 + t; i < p.rows; i += kFactorThreads) {
@@ -141,7 +141,7 @@ SY_KERNEL(lu, FactorParams, kFactorThreads) {
   if (t == 0) p.info[blockIdx.x] = failed;
 }
 
-// X of A X = B, where B was.
+// Puts X of A X = B in B's place.
 SY_KERNEL(solve_triangle, TriangleParams, kFactorThreads) {
   const Grid a = grid_of(p.a, blockIdx.x / p.columns);
   const Grid x = grid_of(p.x, blockIdx.x / p.columns);

@@ -2,7 +2,8 @@
 #include "group.cuh"
 #include "kernel.cuh"
 
-// A stable sort of few keys, by counting digits, and sums of what comes before.
+// A stable sort of few keys, by counting digits, and sums of the numbers before
+// each.
 
 namespace {
 
@@ -84,7 +85,7 @@ SY_KERNEL(group_small, GroupParams, kGroupThreads) {
   }
 }
 
-// By one block.
+// One block runs it.
 SY_KERNEL(sum_before, SumBeforeParams, 1024) {
   __shared__ unsigned long long room[1024 / kWarpSize];
   __shared__ unsigned long long last;

@@ -27,8 +27,9 @@ struct CompareAs<bool_byte> {
 };
 using Compared = CompareAs<Element>::type;
 
-// The first place whose element is not less than the value (right: is greater);
-// that of NaN is the end. What is left is halved, as on the CPU.
+// Finds the first place whose element is not less than the value (right: is
+// greater); the place of NaN is the end. Each step halves the rest, as on the
+// CPU.
 SY_KERNEL(find_places, SearchParams, 256) {
   for (int64_t i = first_index(); i < p.count; i += index_stride()) {
     const int64_t first = i / p.width * p.n;

@@ -1,7 +1,7 @@
 #include "index.cuh"
 #include "places.cuh"
 
-// Elements read at indices, and what indices come to: for a number of indices.
+// Elements read at indices, and sums of indices: for a number of indices.
 
 #ifndef SY_INDICES
 #define SY_INDICES 1

@@ -1,5 +1,5 @@
-// Runs any element program on any operands, at once: what a call takes until
-// the kernel of its program is compiled. Registers are in shared memory.
+// Runs any element program on any operands at once: calls use it until the
+// kernel of their program is compiled. Registers are in shared memory.
 
 #include "kernel.cuh"
 

@@ -3,7 +3,8 @@
 #include "sorted.cuh"
 
 // Elements joined to others at indices, for one dtype (SY_T) and one way
-// (SY_JOIN). What goes to one place is joined in its order, by one thread.
+// (SY_JOIN). One thread joins the elements that go to one place, in their
+// order.
 
 #ifndef SY_T
 #define SY_T float
@@ -16,7 +17,8 @@ namespace {
 
 using E = SY_T;
 
-// What an element is joined in. Integers wrap, as unsigned ones of 64 bits.
+// The type in which elements are joined. Integers wrap, as unsigned ones of 64
+// bits.
 template <class T>
 struct JoinedIn {
   using type = uint64_t;
@@ -110,7 +112,7 @@ __device__ __forceinline__ Register joined(Register a, Register v,
   return kWhole ? rounded(a) : a;
 }
 
-// Of n numbers. Whole numbers are rounded down.
+// The mean of n numbers. A mean of whole numbers is rounded down.
 template <class R>
 __device__ __forceinline__ R mean(R sum, int64_t n) {
   if constexpr (kWhole) {
@@ -166,8 +168,8 @@ __device__ __forceinline__ Register joined_run(const SortedParams& p,
 
 }  // namespace
 
-// Of long runs all but the first kRun, by as many. No two such pieces begin in
-// the same kRun sources.
+// Joins the sources of long runs but for the first kRun, in pieces of kRun. No
+// two such pieces begin in the same kRun sources.
 SY_KERNEL(join_partials, SortedParams, 256) {
   const int64_t columns = p.columns.numel;
   const int64_t pieces = (p.n + kRun - 1) / kRun;

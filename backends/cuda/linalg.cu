@@ -83,8 +83,8 @@ SY_KERNEL(add_parts, ProductParams, kTileThreads) {
   });
 }
 
-// Each element by blockDim.y-th of the block, blockDim.x threads (a power of
-// two): each adds every so many terms, then they are added in pairs.
+// blockDim.x threads (a power of two) compute an element: each adds every
+// blockDim.x-th term, then their sums are added in pairs.
 SY_KERNEL(multiply_lines, ProductParams, kTileThreads) {
   __shared__ Sum sums[kTileThreads];
   const int x = static_cast<int>(threadIdx.x),

@@ -140,7 +140,7 @@ SY_KERNEL(ctc_beta, SequenceParams, kSequenceThreads) {
   }
 }
 
-// Which labels are equal, so that each class has one thread.
+// Finds the labels that are equal, so that each class has one thread.
 SY_KERNEL(ctc_next, SequenceParams, 256) {
   const int64_t width = p.states / 2;
   for (int64_t at = first_index(); at < p.batch * width; at += index_stride()) {

@@ -1,7 +1,7 @@
 #include "row.cuh"
 
 // layer_norm, rms_norm and their derivatives. The host defines SY_E, the type
-// of elements, and SY_T, what they are computed in. Sums are made in double.
+// of elements, and SY_T, the type to compute in. Sums are made in double.
 
 namespace sy::cuda {
 
@@ -123,7 +123,7 @@ __device__ __forceinline__ void norm_grad(const NormGradParams& p) {
 
 constexpr int kSumColumns = 32, kSumRows = 8;
 
-// Of each column, the sums of what the threads have, in the first of them.
+// Returns the sum of each column's threads, in the first of them.
 __device__ __forceinline__ double sum_down(double v, double* room) {
   const int t = static_cast<int>(threadIdx.x);
   __syncthreads();

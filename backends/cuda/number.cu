@@ -41,7 +41,7 @@ SY_KERNEL(take_apart, NumberParams, 256) {
   }
 }
 
-// Beside 0 the smallest number; else bits count upwards from 0.
+// The neighbour of 0 is the smallest number; else bits count upwards from 0.
 __device__ __forceinline__ Element next_after(Element a, Element b) {
   using Wide =
       functors::std::conditional_t<sizeof(Element) == 8, double, float>;

@@ -1,7 +1,7 @@
 // Random numbers, those of the CPU for the same seed (backends/cpu/random.cpp
 // says which words an element takes). Compiled for one dtype of elements:
 //   SY_ELEMENT  its type (element.cuh)
-//   SY_DIGITS   of a floating dtype: how many binary digits it has
+//   SY_DIGITS   how many binary digits it has, if it is floating
 
 #include "element.cuh"
 #include "philox.cuh"
@@ -13,7 +13,7 @@
 #endif
 
 using Element = SY_ELEMENT;
-// What narrow floats are computed in.
+// The type that narrow floats are computed in.
 using Wide =
     functors::std::conditional_t<functors::std::is_same_v<Element, double>,
                                  double, float>;
@@ -70,7 +70,7 @@ SY_KERNEL(draw_bernoulli, DrawParams, 256) {
 
 #if SY_DIGITS != 0
 
-// In [0, 1), with as many digits as the type holds.
+// A number in [0, 1), with as many digits as the type holds.
 template <class T, int kDigits>
 __device__ __forceinline__ T unit(const uint32_t* words) {
   if constexpr (sizeof(T) == 8) {
@@ -122,8 +122,8 @@ __device__ __forceinline__ A log_of(A x) {
   return e * A(0.6931471805599453) + s * (2 + sum);
 }
 
-// Of u turns, u in [0, 1): the nearest quarter taken away, the series, the
-// quarter put back.
+// The sine and cosine of u turns, u in [0, 1): the series of u less the nearest
+// quarter, and that quarter put back.
 template <class A>
 __device__ __forceinline__ void sine_cosine(A u, A* sine, A* cosine) {
   constexpr int kTerms = sizeof(A) == 8 ? 9 : 5;
@@ -164,7 +164,8 @@ SY_KERNEL(draw_normal, DrawParams, 256) {
         const Wide log = log_of(1 - unit<Wide, 24>(words));
         Wide s, c;
         sine_cosine(unit<Wide, 24>(words + kWords), &s, &c);
-        // Not -0, nor less by rounding, where the logarithm is 0.
+        // The radius is 0, not -0 or less by rounding, where the logarithm is
+        // 0.
         const Wide radius = root(log < 0 ? -2 * log : Wide(0));
         put(2 * pair, radius * c);
         put(2 * pair + 1, radius * s);

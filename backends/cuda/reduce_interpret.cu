@@ -55,7 +55,7 @@ __device__ __noinline__ Number run_wide_step(Prim op, Number a, Number b,
   }
 }
 
-// Its functions are calls: the shells have each of them in many places.
+// Its functions are not inlined: the shells call each of them in many places.
 struct Interpreter {
   static constexpr int kMostEach = 1;
   using Item = Number;

@@ -16,7 +16,7 @@ struct ScanInterpreter {
   const InterpretedScan& p;
   __device__ explicit ScanInterpreter(const InterpretedScan& q) : p(q) {}
 
-  // Not inlined: the shells have many places of each.
+  // It is not inlined, as the shells call each function in many places.
   __device__ __noinline__ Element fetch(const char* at) const {
     return read_number(at, p.self, false);
   }

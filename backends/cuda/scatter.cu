@@ -1,7 +1,7 @@
 #include "index.cuh"
 #include "sorted.cuh"
 
-// Elements written at indices. Of several for one place the last stays.
+// Elements written at indices. If several go to one place the last stays.
 
 SY_KERNEL(write_items, WriteParams, 256) {
   for (int64_t i = first_index(); i < p.walk.numel; i += index_stride()) {

@@ -1,5 +1,5 @@
-// What lies around a sort of unsigned keys by a library: elements become keys,
-// and keys become elements again.
+// The steps before and after a library's sort of unsigned keys: elements become
+// keys, and keys become elements again.
 
 #include "order.cuh"
 

@@ -106,8 +106,8 @@ __device__ inline uint64_t count_before(const PassParams& p, int64_t tile,
 
 SY_KERNEL(sort_pass, PassParams, kThreads) {
   __shared__ uint32_t found[kWarps][kDigits];
-  __shared__ uint32_t begins[kDigits];  // of digits among the sorted tile
-  __shared__ int64_t offsets[kDigits];  // from there to where they go
+  __shared__ uint32_t begins[kDigits];  // where digits begin in the sorted tile
+  __shared__ int64_t offsets[kDigits];  // from there to their places in the row
   __shared__ Key keys[kTile];
   __shared__ Place places[kTile];
   __shared__ unsigned int taken;
@@ -121,7 +121,8 @@ SY_KERNEL(sort_pass, PassParams, kThreads) {
   const int shift = 8 * p.pass;
   const bool first = p.pass == 0, last = p.pass + 1 == p.passes;
   for (;;) {
-    // In this order, so that the tiles before this one have begun.
+    // Blocks take tiles in their order, so that the tiles before this one have
+    // begun.
     if (thread == 0) taken = atomicAdd(p.next_tile, 1u);
     for (int w = 0; w < kWarps; ++w) found[w][thread] = 0;
     __syncthreads();

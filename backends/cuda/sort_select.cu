@@ -6,7 +6,7 @@ constexpr int kThreads = kSelectThreads;
 constexpr int kWarps = kThreads / 32;
 constexpr int kDigits = 256;
 
-// Where each thread of the block gets the same answer.
+// Whether any thread says yes: each thread of the block gets the same answer.
 __device__ inline bool any_of_block(bool mine, int* room) {
   __syncthreads();
   if (threadIdx.x == 0) *room = 0;
@@ -17,9 +17,9 @@ __device__ inline bool any_of_block(bool mine, int* room) {
 }
 
 struct Threshold {
-  Key key;        // of the last one taken
-  int64_t equal;  // how many have that key
-  int taken;      // of those
+  Key key;        // the key of the last one taken
+  int64_t equal;  // how many elements have that key
+  int taken;      // how many of these are taken
 };
 
 // The key of rank k - 1, digit by digit from the highest.
@@ -95,8 +95,8 @@ __device__ inline void collect(const Key* row, int64_t n, int k, Key flip,
   }
 }
 
-// As std::partial_sort: the heap takes the elements in their order, of which
-// the block looks for the next that are less than its top.
+// Does as std::partial_sort: the heap takes the elements in their order; the
+// block looks for the next elements that are less than its top.
 __device__ inline void take_by_heap(const Key* row, int64_t n, int k, Key flip,
                                     Item* items) {
   __shared__ unsigned int votes[kWarps];
@@ -161,7 +161,7 @@ SY_KERNEL(take_first, TopParams, kThreads) {
   const int n = static_cast<int>(p.n);
   for (int64_t r = blockIdx.x; r < p.rows; r += gridDim.x) {
     const Key* const row = static_cast<const Key*>(p.in) + r * p.n;
-    // What does not depend on which of equal elements are taken.
+    // These ways do not depend on which of equal elements are taken.
     bool equals = false;
     if (!in_order && p.n <= p.as_host) {
       equals = true;
@@ -206,7 +206,7 @@ SY_KERNEL(take_first, TopParams, kThreads) {
   }
 }
 
-// In a sorted row each run of equals is told by its last element.
+// The last element of each run of equals tells the run, in a sorted row.
 SY_KERNEL(find_modes, ModeParams, kThreads) {
   __shared__ int64_t lengths[kThreads], ends[kThreads];
   const int thread = static_cast<int>(threadIdx.x);

@@ -32,7 +32,7 @@ constexpr const char* kFieldNames[kFields] = {
     "the kind of call",
     "the operator",
     "the dtype it computes in",
-    "what it reads",
+    "the inputs",
     "the part that it reads",
     "the dtype",
     "the shape",
@@ -40,7 +40,7 @@ constexpr const char* kFieldNames[kFields] = {
     "who holds the result",
     "whether its memory may be reused (donation)",
     "the device",
-    "what is written",
+    "the written tensors",
     "the engine"};
 
 class KeyMaker {

@@ -122,10 +122,10 @@ std::string text_of(const OperatorEntry& op, Way way,
     case Way::kEmpty: return "recorded: memory is taken when it is written";
     case Way::kDraw: return "runs at once: numbers come in the order of calls";
     case Way::kAtOnce:
-      return "runs at once, with what it reads: numbers come in the order of "
+      return "runs at once, with its inputs: numbers come in the order of "
              "calls";
     case Way::kWriting:
-      return "recorded as a call of its kernel; what it writes has a new value "
+      return "recorded as a call of its kernel; its output has a new value "
              "after it";
     case Way::kRecord:
       if (desc != nullptr && desc->pointwise != nullptr) {
@@ -144,12 +144,12 @@ std::string text_of(const OperatorEntry& op, Way way,
   const bool alias =
       lazy != nullptr && lazy->route == DispatchInfo::Route::Alias;
   if (op.has_flag(OperatorDef::kView)) {
-    return "nothing is recorded: who reads the result reads a part of the "
+    return "nothing is recorded: readers of the result read a part of the "
            "value";
   }
   const WritePlan& plan = write_plan(op);
   if (plan.kind == WritePlan::kFunctional) {
-    return str("recorded as {}; what it writes has a new value after it",
+    return str("recorded as {}; its output has a new value after it",
                plan.functional->name());
   }
   if (alias) return "recorded as the operators that it is composed of";
@@ -165,7 +165,7 @@ std::string text_of(const OperatorEntry& op, Way way,
 
 std::string how_recorded(OperatorHandle op) {
   if (is_collective(op)) {
-    return "runs at once, with what it reads: all processes make such calls in "
+    return "runs at once, with its inputs: all processes make such calls in "
            "one order";
   }
   return text_of(op.entry(), way_of(op.entry()), dispatch_of(op));

@@ -2,8 +2,8 @@
 and MPI alone.
 
 Both sides run two processes of one thread each and take turns, so that a
-machine that slows down slows down both. Of a call, the time of the slower rank
-counts; figures are medians over the calls of a round, then over the rounds.
+machine that slows down slows down both. The time of a call is that of the
+slower rank; figures are medians over the calls of a round, then over the rounds.
 Needs //benchmarks/distributed:distributed_bench, //tools/sy and mpicxx;
 installs torch the first time (as `./sy bench --peer`).
 """
@@ -63,7 +63,7 @@ DEBUG = {"TORCH_DISTRIBUTED_DEBUG": "DETAIL"}
 
 
 class Run:
-    """What a program said."""
+    """The output of a program."""
 
     def __init__(self, command, env=None, may_fail=False):
         env = {**bench.LIBRARIES, "SWITCHYARD_PLUGINS": bench.BUILT,
@@ -181,7 +181,7 @@ def pieces_of(name):
 
 
 def check(rounds):
-    """Of the fingerprint, on a message that it weighs most on."""
+    """Measures the fingerprint, on a message that it weighs most on."""
     size, name = SIZES["4KB"], f"all_reduce_{SIZES['4KB']}"
     row = Row("check_4KB", "ours, not checked")
     debug = Row("check_4KB/libtorch", "libtorch, not checked")
@@ -228,7 +228,7 @@ def steps(rounds):
 
 
 def waited(path, model):
-    """Of a trace: nanoseconds a step that a rank waited for gradients."""
+    """The nanoseconds a step, from a trace, that a rank waited for gradients."""
     with open(path, encoding="utf-8") as file:
         events = json.load(file)["traceEvents"]
     # Averages are of gradients: nothing else here asks for them.

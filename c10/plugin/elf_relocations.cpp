@@ -169,7 +169,7 @@ class Relocations {
     for (const ElfTables::Array& a : t_.first_and_last) {
       for (size_t i = 0; i < a.slots.size(); ++i) {
         if (!is_call(a.at + 8 * i, a.slots[i])) {
-          return "what runs first or last is no function";
+          return "an entry that runs first or last is no function";
         }
       }
     }

@@ -457,8 +457,8 @@ std::string emit_backend_header(const Model&, const Family& family,
   includes(w, {"aten/tensor.h"});
   w.gap();
   w.comment(
-      "Kernels written by hand. Those that end in a `const Tensor& out` "
-      "fill it; the arguments have been checked.");
+      "Kernels written by hand. A kernel that ends in a `const Tensor& out` "
+      "fills it; its arguments have been checked.");
   w.line("namespace {} {{", ns);
   w.gap();
   w.raw(kernels.str());

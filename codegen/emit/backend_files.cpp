@@ -214,7 +214,7 @@ class Emitter {
   // they have their own.
   void write_manifest(Writer& w) const {
     w.gap();
-    w.comment("What the backend claims, for tools that load it.");
+    w.comment("The claims of the backend, for tools that load it.");
     w.line("extern \"C\" __attribute__((visibility(\"default\"), used))");
     w.line("const char* const switchyard_backend_claims[] = {");
     w.line(R"(    "{}",)", b_.key.str());

@@ -448,8 +448,8 @@ std::string emit_native_header(const Model&, const Family& family) {
   if (!contracts.str().empty()) {
     w.gap();
     w.comment(
-        "What is checked of the arguments before a kernel sees them, of any "
-        "backend; `sizes` are those of the results.");
+        "Checks of the arguments, made before a kernel of any backend sees "
+        "them; `sizes` are those of the results.");
     w.line("namespace sy::contract {");
     w.gap();
     w.raw(contracts.str());

@@ -74,7 +74,7 @@ std::vector<Backend> read_backends(const lang::YamlNode* list,
 void write_backends(Writer& w, const std::vector<Backend>& backends) {
   w.gap();
   w.comment(
-      "Backends by number; those that register themselves have the numbers "
+      "Backends by number; others, which register themselves, have the numbers "
       "after these.");
   w.line("enum class DeviceType : uint8_t {");
   for (std::size_t i = 0; i < backends.size(); ++i) {

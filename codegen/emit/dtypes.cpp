@@ -120,7 +120,7 @@ void tables(Writer& w, const std::vector<Dtype>& all) {
   }
   w.gap();
   w.comment(
-      "category: 0 bool, 1 integral, 2 floating: what promotion compares "
+      "category: 0 bool, 1 integral, 2 floating; promotion compares it "
       "first.");
   w.raw(R"(struct ScalarTypeInfo {
   const char* name;       // "float32"

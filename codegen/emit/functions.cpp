@@ -222,8 +222,8 @@ void declare_functions(Writer& w, const Model& model,
   }
   if (lines.empty()) return;
   w.comment(
-      "What is called, declared here: another operator of their families is no "
-      "reason to compile this again.");
+      "The functions that are called, declared here: another operator of their "
+      "families is no reason to compile this again.");
   for (const auto& [text, line] : lines) w.add(line);
 }
 

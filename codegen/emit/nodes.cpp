@@ -337,7 +337,7 @@ void emit_node(Writer& w, const Operator& op, const DerivativePlan& plan,
 }
 
 void emit_overwrite_node(Writer& w) {
-  w.comment("Of operators that write to `self` what does not depend on it.");
+  w.comment("The node of a write to `self` that does not depend on it.");
   w.raw(R"(struct OverwriteBackward final : NodeOf<1> {
   void apply(GradFrame& f) override {
     f.set(0, sy::zeros_like(f.grad()));

@@ -23,7 +23,7 @@ void add_fmt(CLI::App& app, int& status) {
   const auto files = std::make_shared<Paths>();
   const auto check = std::make_shared<bool>(false);
   c->add_option("FILE", *files, "schema files, or folders of them")->required();
-  c->add_flag("--check", *check, "name those that differ, write nothing");
+  c->add_flag("--check", *check, "name files that differ, write nothing");
   c->callback([=, &status] {
     status = format_files(*files, *check, std::cout, std::cerr);
   });
@@ -55,7 +55,7 @@ void add_new_backend(CLI::App& app, int& status) {
 
 void add_diff(CLI::App& app, int& status) {
   CLI::App* c = app.add_subcommand(
-      "diff", "what changed, and whether callers notice; exit status 1 if so");
+      "diff", "changes, and whether callers notice; exit status 1 if so");
   const auto before = std::make_shared<std::string>();
   const auto after = std::make_shared<std::string>();
   const auto json = std::make_shared<bool>(false);
@@ -68,8 +68,8 @@ void add_diff(CLI::App& app, int& status) {
 }
 
 void add_explain(CLI::App& app, int& status) {
-  CLI::App* c =
-      app.add_subcommand("explain", "what is made of an operator, and where");
+  CLI::App* c = app.add_subcommand(
+      "explain", "the code that is made of an operator, and where");
   const auto name = std::make_shared<std::string>();
   const auto with = std::make_shared<Paths>();
   c->add_option("OP", *name,
@@ -107,14 +107,14 @@ void add_site(CLI::App& app, int& status) {
                 "schema files or folders beside the library's; the pages are "
                 "those of their operators, of all if none is named");
   c->add_option("--title", options->title,
-                "what the site is called; by default as its guides say");
+                "the name of the site; by default that of its guides");
   c->add_option("--guides", options->guides,
                 "a folder of Markdown; guides.txt there may give the order, "
                 "the start page and files elsewhere");
   c->add_option("--facts", options->facts,
-                "what `sy facts` wrote: examples, errors, dtypes, curves");
+                "the output of `sy facts`: examples, errors, dtypes, curves");
   c->add_option("--timings", options->timings,
-                "what `./sy bench --peer --json` wrote");
+                "the output of `./sy bench --peer --json`");
   c->callback([=, &status] {
     status = site::write_site(*options, std::cout, std::cerr);
   });

@@ -110,7 +110,7 @@ class Comparer {
       report_("alias-changed", false,
               fmt::format("alias annotation of {} changed from '{}' to '{}'",
                           name, to_string(a.alias), to_string(b.alias)),
-              "what is written or shared is another");
+              "other memory is written or shared");
     }
     if (!a.kwarg_only && b.kwarg_only) {
       report_("argument-keyword-only", false, name + " became keyword-only",
@@ -157,7 +157,7 @@ class Comparer {
       report_("return-changed", false,
               fmt::format("number of results changed from {} to {}", a.size(),
                           b.size()),
-              "what takes the result has another type");
+              "code that takes the result gets another type");
       return;
     }
     for (std::size_t i = 0; i < a.size(); ++i) {
@@ -167,7 +167,7 @@ class Comparer {
         report_("return-changed", false,
                 fmt::format("type of the {} changed from {} to {}", which,
                             a[i].type.str(), b[i].type.str()),
-                "what takes the result has another type");
+                "code that takes the result gets another type");
       }
       if (!(a[i].alias == b[i].alias)) {
         report_(
@@ -183,7 +183,7 @@ class Comparer {
                                     quoted(a[i].name.view()),
                                     quoted(b[i].name.view()))
                       : "result named " + quoted(b[i].name.view()),
-                named ? "who reads it by name finds nothing"
+                named ? "code that reads it by name finds nothing"
                       : "nobody could know it by a name");
       }
     }

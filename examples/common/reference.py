@@ -1,4 +1,4 @@
-"""What the references of the models share: weights, files, training, times.
+"""The common part of the models' references: weights, files, training, times.
 
 No package but torch is needed: a safetensors file is written here by hand.
 """
@@ -40,7 +40,7 @@ class Uniform:
 
 
 def save_safetensors(path, tensors):
-    """Of float32 tensors."""
+    """Writes float32 tensors."""
     header, data = {}, b""
     for name, t in tensors.items():
         values = t.detach().reshape(-1).tolist()

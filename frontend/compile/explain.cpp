@@ -71,7 +71,7 @@ std::string FunctionState::explain() {
   }
   if (spared_ != 0) {
     text += str(
-        "{} calls ran the code as it is: those before saw other values each "
+        "{} calls ran the code as it is: earlier ones saw other values each "
         "time\n",
         spared_);
   }

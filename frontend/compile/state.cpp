@@ -229,7 +229,7 @@ void FunctionState::note_walk(const Walk& walk,
 // ---- a call is recorded
 
 std::string FunctionState::reason(const Arguments& a) {
-  if (always_) return "what no guard sees";
+  if (always_) return "a difference that no guard sees";
   if (entries_.empty()) return "the first call";
   return entries_.front().variant->difference(a);
 }

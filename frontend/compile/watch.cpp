@@ -320,7 +320,7 @@ bool Watch::holds(const Arguments& a) {
   same_state_ = reads && references;
   const bool arguments = arguments_hold(a);
   if (arguments && SY_UNLIKELY(!places_.hold(a))) {
-    return differs("what the code refers to has another argument");
+    return differs("a place that the code refers to has another argument");
   }
   return reads && owners && references && arguments;
 }

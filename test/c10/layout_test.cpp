@@ -341,13 +341,14 @@ std::string advice(const Record& before, const Record& now) {
       "test --test_env=SY_LAYOUT_RECORD //test/c10:layout_test\n";
   if (refused || added_only) {
     return str(
-        "What plugins are compiled against has changed:\n{}{}{}", changes,
-        refused ? "Plugins that were built before are refused; " : "", renew);
+        "The layout that plugins are compiled against has changed:\n{}{}{}",
+        changes, refused ? "Plugins that were built before are refused; " : "",
+        renew);
   }
   return str(
-      "What plugins are compiled against has changed, and a plugin that was "
-      "built before would be loaded all the same:\n{}Raise kLayoutRevision in "
-      "c10/sdk_layout.h, then {}",
+      "The layout that plugins are compiled against has changed, and a plugin "
+      "that was built before would be loaded all the same:\n{}Raise "
+      "kLayoutRevision in c10/sdk_layout.h, then {}",
       changes, renew);
 }
 

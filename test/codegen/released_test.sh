@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The schemas against those of the last release, and what the check says of
-# changes. Usage: released_test.sh SYGEN
+# Compares the schemas with those of the last release, and tests what the check
+# says of changes. Usage: released_test.sh SYGEN
 set -euo pipefail
 
 sygen=$1

@@ -19,7 +19,7 @@ def lines(name):
 
 
 def wrong(name, cases, run):
-    """What of the run of an overload's cases does not justify an exception."""
+    """The part of a run of an overload's cases that justifies no exception."""
     done = run.report["overloads"].get(name)
     if done is None:
         return "has no cases"

@@ -32,7 +32,7 @@ class FuzzTest(unittest.TestCase):
         self.addCleanup(self.tmp.cleanup)
 
     def failures(self, pattern, *flags, **options):
-        """What is found of each operator: {(name, kind): file}."""
+        """The failures found of each operator: {(name, kind): file}."""
         folder = os.path.join(self.tmp.name, "found")
         found = fuzz(pattern, "--failures", folder, *flags, **options)
         self.assertEqual(found.returncode, 1, found.stdout + found.stderr)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A backend with kernels for what `sy minimal-set` names and for nothing else,
-# without a fallback, runs every operator. These are fewer than 120, as
+# A backend that has kernels only for the operators that `sy minimal-set` names,
+# and no fallback, runs every operator. The named ones are fewer than 120, as
 # docs/backends.md says.
 set -euo pipefail
 export SWITCHYARD_LAPACK=$PWD/libswitchyard_lapack.so

@@ -80,7 +80,7 @@ class Altered:
         return self.new_storage(value, raw[:at] + new + raw[at + size:])
 
     def tensor(self, value, geometry):
-        """Of one tensor that the case expects."""
+        """Changes of one tensor that the case expects."""
         dtype, raw = self.file.storages[value["tensor"]]
         if elements(value):
             yield "value", self.other_value(value)

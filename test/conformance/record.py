@@ -242,7 +242,7 @@ def tensor_of(file, value):
 
 
 def unrecorded(file, value, tensors):
-    """What `Recorder.value` made a VALUE of."""
+    """The value of which `Recorder.value` made a VALUE."""
     if isinstance(value, list):
         return [unrecorded(file, v, tensors) for v in value]
     if not isinstance(value, dict):

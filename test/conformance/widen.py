@@ -484,7 +484,7 @@ def find(source, folder, glob="*", part="0/1"):
 
 
 def chosen(file, found, failed):
-    """Of the cases of `found`, those that `file` lacks."""
+    """The cases of `found` that `file` lacks."""
     errors, kinds, large = lacks(file)
     errors = ERRORS if errors else 0
     large = 2 if large else 0

@@ -1,5 +1,5 @@
-# What the run.sh scripts share. To be sourced; $work is their folder, "$failed"
-# their exit status.
+# The run.sh scripts source this file; $work is their folder, "$failed" their
+# exit status.
 
 failed=0
 # check WHAT GOT EXPECTED

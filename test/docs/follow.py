@@ -31,7 +31,7 @@ PARTS = f"(…|{TIME}| +)"
 
 
 def pattern(shown):
-    """What an output must match."""
+    """The pattern that an output must match."""
     lines = []
     for line in shown.splitlines():
         if line.strip() == "…":
@@ -105,7 +105,7 @@ class Page:
 
 
 def make_prefix(options, prefix):
-    """As much of an SDK as commands of sygen and sy need."""
+    """Makes the part of an SDK that commands of sygen and sy need."""
     (prefix / "bin").mkdir(parents=True)
     shutil.copy(options.sygen, prefix / "bin" / "sygen")
     (prefix / "bin" / "sy").symlink_to(options.sy.resolve())

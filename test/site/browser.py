@@ -23,7 +23,7 @@ class BrowserError(Exception):
 
 
 class Browser:
-    """One window without a screen. Not for several threads.
+    """One window without a screen, for one thread.
 
     with Browser() as b: b.open("file:///…")
     """

@@ -1,4 +1,4 @@
-"""What can be seen of the site without a browser.
+"""Tests the site as far as no browser is needed.
 
 Environment: SITE, a folder that `sygen site` wrote of SCHEMAS; SYGEN.
 """

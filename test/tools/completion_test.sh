@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What bash completes after `sy completion bash` and `sygen completion bash`,
-# and that zsh reads its scripts. Usage: completion_test.sh SY SYGEN
+# Tests the words that bash completes after `sy completion bash` and `sygen
+# completion bash`, and that zsh reads its scripts.
+# Usage: completion_test.sh SY SYGEN
 set -euo pipefail
 
 sy=$(realpath "$1") sygen=$(realpath "$2")

@@ -24,7 +24,7 @@ class LibrariesTest(unittest.TestCase):
         cls.true_problems = list(libraries.check(cls.entries, cls.facts))
 
     def problems_of(self, entries):
-        """What is wrong with a table that is not wrong with the true one."""
+        """The problems of a table that the true one does not have."""
         return [p for p in libraries.check(entries, self.facts)
                 if p not in self.true_problems]
 

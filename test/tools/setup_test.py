@@ -1,5 +1,5 @@
-"""What tools/setup.sh unpacks, and that it refuses other bytes. The wheels are
-made here: nothing is downloaded."""
+"""Tests that tools/setup.sh unpacks wheels, and refuses other bytes. The wheels
+are made here: nothing is downloaded."""
 
 import glob
 import hashlib
@@ -22,7 +22,7 @@ HAVE_NVDISASM = shutil.which("nvdisasm") or os.path.exists(
 
 
 def make_wheel(folder, name, version, files):
-    """Its SHA-256. As NVIDIA's, programs are only their owner's to run."""
+    """Returns its SHA-256. Only their owner may run programs, as in NVIDIA's."""
     stem = f"{name.replace('-', '_')}-{version}"
     path = os.path.join(folder, stem + "-py3-none-any.whl")
     info = stem + ".dist-info/"

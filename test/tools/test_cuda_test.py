@@ -24,7 +24,7 @@ NONE = '"driver: [cuda] there is no driver: not found"'
 
 
 class Folder:
-    """As cuda_bundle.sh makes it."""
+    """A folder like those of cuda_bundle.sh."""
 
     def __init__(self, notes=GPU, conform=0, on_cpu="{}"):
         self.root = tempfile.TemporaryDirectory()

@@ -1,4 +1,4 @@
-"""What tidy.py reads of Bazel and clang, and what it remembers."""
+"""Tests how tidy.py reads Bazel and clang, and its memory."""
 
 import json
 import os

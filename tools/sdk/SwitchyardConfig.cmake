@@ -40,7 +40,8 @@ function(_switchyard_generate kind schema)
   foreach(out IN LISTS ARGN)
     list(APPEND outs --out "${out}")
   endforeach()
-  # From the schema's folder, so that messages and banners name it shortly.
+  # sygen runs in the schema's folder, so that messages and banners name it
+  # shortly.
   add_custom_command(
     OUTPUT ${ARGN}
     COMMAND Switchyard::sygen emit --kind ${kind} --input "${file}" ${extra}
@@ -106,8 +107,8 @@ function(switchyard_add_backend)
   target_compile_options(
     ${arg_NAME} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
   if(arg_SCHEMA)
-    # A kernel whose signature is not the declared one: told with its line, and
-    # not by the linker alone.
+    # The compiler names the line of a kernel whose signature is not the declared
+    # one; the linker alone would not.
     target_compile_options(
       ${arg_NAME}
       PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wmissing-declarations>

@@ -83,7 +83,7 @@ void worker_options(CLI::App* c, WorkerOptions& o, bool& no_grad) {
 
 CLI::App* conform_command(CLI::App& app, ConformOptions& o, bool& no_grad) {
   CLI::App* c = app.add_subcommand(
-      "conform", "what every operator gives, on the CPU or on a plugin");
+      "conform", "test every operator, on the CPU or on a plugin");
   worker_options(c, o.worker, no_grad);
   c->add_option("--op", o.globs, "overloads, as add.* (repeatable)")
       ->allow_extra_args(false);
@@ -108,7 +108,7 @@ CLI::App* conform_command(CLI::App& app, ConformOptions& o, bool& no_grad) {
   c->add_option("--junit", o.junit, "write it as JUnit XML");
   c->add_option("--html", o.html, "write it as a page");
   c->add_option("--failures", o.failures,
-                "folder for what fails: C++ programs, and files that `sy "
+                "folder for failures: C++ programs, and files that `sy "
                 "replay` runs");
   c->add_flag("--notes", o.notes, "list what differs without failing");
   c->add_option("--must-pass", o.must_pass,
@@ -214,7 +214,7 @@ CLI::App* dtypes_command(CLI::App& app, DtypesOptions& o) {
 CLI::App* facts_command(CLI::App& app, FactsOptions& o) {
   CLI::App* c = app.add_subcommand(
       "facts",
-      "what running the operators tells, as JSON, for `sygen site`: examples "
+      "run the operators, and tell as JSON, for `sygen site`: examples "
       "with their output, errors, curves, dtypes, dispatch");
   c->add_option("GLOB", o.glob, "only those that fit, as add*");
   plugin_option(c, o.plugins);
@@ -251,7 +251,7 @@ CLI::App* launch_command(CLI::App& app, LaunchOptions& o) {
   c->add_option("--timeout", o.timeout,
                 "seconds that a collective waits for ranks that do not come")
       ->check(CLI::Range(1, 1000000));
-  c->add_option("--engine", o.engine, "what moves data between ranks, as mpi");
+  c->add_option("--engine", o.engine, "the engine between ranks, as mpi");
   return c;
 }
 
@@ -313,8 +313,7 @@ std::string explain_failure(const CLI::App* app, const CLI::Error& e) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Switchyard's operators: what there is, and whether it works",
-               "sy");
+  CLI::App app("Switchyard's operators: list, explain and test them", "sy");
   app.require_subcommand(1);
   app.failure_message(explain_failure);
   InspectOptions inspect;
@@ -328,14 +327,14 @@ int run(int argc, char** argv) {
   const CLI::App* names = app.add_subcommand("operator-names")->group("");
   sy::codegen::add_completion(app);
   CLI::App* explain = inspect_command(
-      app, "explain", "what an operator is made of, where calls go", inspect);
+      app, "explain", "the parts of an operator, where calls go", inspect);
   explain->add_option("OP", inspect.subject, "add.Tensor, or add")->required();
   bool lazily = false;
   CLI::Option* const lazy_flag =
       explain->add_flag("--lazy", lazily, "how the lazy device records it");
   bool compiled = false;
-  CLI::Option* const jit_flag = explain->add_flag(
-      "--jit", compiled, "what it is compiled to, and the times");
+  CLI::Option* const jit_flag =
+      explain->add_flag("--jit", compiled, "its compiled code, and the times");
   jit_flag->excludes(lazy_flag);
   std::string call_words;
   explain
@@ -383,7 +382,7 @@ int run(int argc, char** argv) {
       "replay",
       "run a failure of `sy conform` or `sy fuzz` again, in this process");
   std::string replay_file;
-  replay->add_option("FILE", replay_file, "what --failures wrote")->required();
+  replay->add_option("FILE", replay_file, "a file of --failures")->required();
   LaunchOptions launch;
   const CLI::App* launch_app = launch_command(app, launch);
   launch.command = take_program(*launch_app, argc, argv);

@@ -247,7 +247,7 @@ class CpuRegionEngine final : public RegionEngine {
         case RegionNode::kConvolution:
           why->say(
               "node %zu is a convolution: the CPU's kernels write images as "
-              "a whole, so that what follows gains nothing by being in the "
+              "a whole, so that later steps gain nothing by being in the "
               "same region; run the convolution before",
               i);
           return false;

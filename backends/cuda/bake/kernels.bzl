@@ -55,7 +55,7 @@ baked_kernels = rule(
         "instances": attr.label(allow_single_file = True, mandatory = True),
         "nvrtc": attr.string(mandatory = True),
         "shards": attr.int(default = 8),
-        # Of the instances; none: of all.
+        # Takes the instances of these sources; none: of all.
         "sources": attr.string_list(),
         # "target": its objects are the library's.
         "tool": attr.label(

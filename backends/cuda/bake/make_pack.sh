@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Makes a pack of all kernels that the library carries, and of those that it
 # prints for the example of every operator in every dtype. The examples run on
-# the driver of the tests, so this needs no GPU, but NVRTC. What was compiled
-# before is not compiled again: it is kept in ~/.cache/switchyard/cuda-bake.
+# the driver of the tests, so this needs no GPU, but NVRTC. Kernels are compiled
+# once and kept in ~/.cache/switchyard/cuda-bake.
 #
 # Usage: make_pack.sh SY PLUGIN FAKES HEADERS EXAMPLES BAKE INSTANCES OUT.pack
 #   SY         bin/sy

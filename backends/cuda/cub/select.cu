@@ -13,7 +13,7 @@ int select_places(void* room, size_t* room_bytes, const uint8_t* flags,
       count, n, static_cast<cudaStream_t>(stream)));
 }
 
-// Of integers only: CUB groups the elements of a scan as its blocks happen to
+// Sums integers only: CUB groups the elements of a scan as its blocks happen to
 // run, so that sums of floats would differ from run to run.
 int sum_before(void* room, size_t* room_bytes, uint64_t* numbers, int64_t n,
                void* stream) {

@@ -8,7 +8,7 @@ namespace sy::cuda::cub_library {
 
 namespace {
 
-// Where row i begins; an iterator.
+// An iterator over the beginnings of rows.
 struct RowBegin {
   using iterator_category = std::random_access_iterator_tag;
   using value_type = int;

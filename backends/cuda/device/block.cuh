@@ -61,7 +61,8 @@ __device__ __forceinline__ T shuffle_xor(const T& v, int mask) {
 }
 
 // The values of the first `valid` of each `lanes` threads (a power of two, at
-// most a warp) in the first of them. Of no values: that thread's own.
+// most a warp) in the first of them. If there are none, that thread keeps its
+// own.
 template <class T, class F>
 __device__ __forceinline__ T reduce_lanes(T v, int lanes, int valid,
                                           const F& f) {
@@ -109,7 +110,7 @@ __device__ __forceinline__ T reduce_to_all(T v, int lanes, T* room,
   if (lanes <= kWarpSize) return v;
   const int warp = static_cast<int>(threadIdx.x) / kWarpSize;
   const int first = (static_cast<int>(threadIdx.x) - lane) / kWarpSize;
-  __syncthreads();  // who read the room before is done
+  __syncthreads();  // earlier readers of the room are done
   if ((lane & (kWarpSize - 1)) == 0) room[warp] = v;
   __syncthreads();
   v = room[first];
@@ -117,9 +118,9 @@ __device__ __forceinline__ T reduce_to_all(T v, int lanes, T* room,
   return v;
 }
 
-// v becomes what the values of all threads up to this one make. `before` is
-// what those before it make, if there are any. `room` as above. All threads
-// must have a value.
+// v becomes the combination of the values of all threads up to this one.
+// `before` is that of the threads before it, if there are any. `room` is as
+// above. All threads must have a value.
 template <class T, class F>
 __device__ __forceinline__ void scan_block(T& v, T& before, T* room,
                                            const F& f) {

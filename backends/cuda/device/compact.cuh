@@ -8,7 +8,7 @@
 namespace sy::cuda {
 
 constexpr int kCompactThreads = 256;
-constexpr int kCompactRounds = 16;  // of a warp
+constexpr int kCompactRounds = 16;  // for each warp
 constexpr int kCompactTile = kCompactThreads * kCompactRounds;
 constexpr int kPlaceDims = 64;
 
@@ -22,8 +22,8 @@ struct CountTrueParams {
   unsigned long long* counts;  // of each tile
 };
 
-// Rows of `dims` numbers: where the true elements are. `before` has the number
-// of true ones before each tile.
+// Writes the places of the true elements, rows of `dims` numbers. `before` has
+// the number of true ones before each tile.
 struct WritePlacesParams {
   LaunchHead head;
   Walk<1> walk;

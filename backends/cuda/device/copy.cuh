@@ -21,7 +21,7 @@ struct FillParams {
   alignas(16) unsigned char value[16];
 };
 
-// Element i is start + i * step: of `whole` numbers modulo 2^64.
+// Element i is start + i * step; whole numbers (`whole`) wrap modulo 2^64.
 struct ArangeParams {
   LaunchHead head;
   char* to;

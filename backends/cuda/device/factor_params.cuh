@@ -10,17 +10,18 @@ struct FactorMatrix {
   long long batch, row, column;
 };
 
-// Of factors of matrices, in place. One block has one matrix.
+// Arguments of kernels that factor matrices in place. One block has one matrix.
 struct FactorParams {
   LaunchHead head;
   FactorMatrix a;
   int rows, columns;
-  int pivot;    // of lu: whether rows are exchanged
-  int* pivots;  // of lu: min(rows, columns) for each matrix
+  int pivot;    // lu: whether rows are exchanged
+  int* pivots;  // lu: min(rows, columns) for each matrix
   int* info;    // one for each matrix
 };
 
-// Of A X = B, with B in X at first. One block has one column of X.
+// Arguments of the kernel that solves A X = B, with B in X at first. One block
+// has one column of X.
 struct TriangleParams {
   LaunchHead head;
   FactorMatrix a, x;

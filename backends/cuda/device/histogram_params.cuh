@@ -4,7 +4,8 @@
 
 namespace sy::cuda {
 
-// Of histogram.cu: how often each number of [0, bins) is among n numbers.
+// Arguments of histogram.cu: how often each number of [0, bins) is among n
+// numbers.
 struct CountNumbersParams {
   LaunchHead head;
   long long n, bins;
@@ -12,7 +13,7 @@ struct CountNumbersParams {
   unsigned long long* counts;  // 0 before
 };
 
-// Of so many bins each block counts its own first.
+// Up to so many bins each block first counts in bins of its own.
 constexpr int kBlockBins = 4096;
 
 }  // namespace sy::cuda

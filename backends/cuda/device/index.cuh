@@ -5,7 +5,7 @@
 
 namespace sy::cuda {
 
-// What the index at this many bytes from the first stands for.
+// The value of the index at this many bytes from the first.
 __device__ __forceinline__ int64_t index_at(const LaunchHead& head,
                                             const IndexOperand& index,
                                             int64_t at, int argument) {

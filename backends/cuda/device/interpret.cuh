@@ -23,7 +23,7 @@
 // compute type, and with SY_SPECIAL: 1 if it is to know special functions too,
 // which take the compiler long.
 
-// Of the lines of the list of functors, those of the type become steps.
+// The lines of the list of functors that are of the type become steps.
 #ifdef SY_TYPE_f32
 #define SY_TYPE f32
 #define SY_STEP_f32 SY_STEP
@@ -80,7 +80,7 @@ enum class Prim : uint8_t {
   SY_FORALL_PRIMITIVES(SY_PRIM)
 #undef SY_PRIM
 };
-// As in lang/primitives.h.
+// The types of lang/primitives.h.
 enum class PrimType { T_T, TT_T, TTT_T, T_B, TT_B, B_B, BB_B, BTT_T, B_T };
 
 SY_FN constexpr PrimType type_of(Prim p) {
@@ -144,8 +144,8 @@ __device__ __forceinline__ Number apply_step(Number a, Number b, Number c,
   return r;
 }
 
-// The result of a step on registers, of which those beyond its arity are not
-// looked at. `divided` becomes 1 where an integer is divided by 0.
+// The result of a step on registers; those beyond its arity are not read.
+// `divided` becomes 1 where an integer is divided by 0.
 __device__ __noinline__ Number run_step(Prim op, Number a, Number b, Number c,
                                         int& divided) {
   using namespace functors;

@@ -14,10 +14,11 @@ struct InterpretParams {
   LaunchHead head;
   long long n;
   int inputs, results, uniforms, steps, registers, dims;
-  // Of more steps than there is room for here, on the device; or null.
+  // The steps, on the device, if there are more than there is room for here; or
+  // null.
   const unsigned char* steps_elsewhere;
   unsigned long long bool_inputs, immediate;
-  // Of inputs, then of results: null for immediate inputs.
+  // The data of inputs, then of results: null for immediate inputs.
   void* data[kInterpretedOperands];
   // Uniforms, then immediate inputs: low bytes.
   unsigned long long numbers[kInterpretedNumbers];
@@ -27,7 +28,7 @@ struct InterpretParams {
   // Registers of results, and whether these are bools.
   unsigned char result[kInterpretedResults];
   unsigned char result_is_bool[kInterpretedResults];
-  // Op, dst, a, b, c of each.
+  // Op, dst, a, b, c of each step.
   unsigned char step[kInterpretedSteps][5];
 };
 

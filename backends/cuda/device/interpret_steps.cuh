@@ -4,12 +4,12 @@
 #include "interpret_elements.cuh"
 #include "steps.cuh"
 
-// What reduce_interpret.cu and scan_interpret.cu share. Registers are the
-// thread's own.
+// The common part of reduce_interpret.cu and scan_interpret.cu. Registers are
+// the thread's own.
 
 namespace sy::cuda {
 
-// Runs a program on registers, of which its inputs are set. `step` computes one
+// Runs a program on registers, with its inputs set. `step` computes one step
 // (run_step of interpret.cuh, or another).
 template <class P, class F>
 __device__ __forceinline__ void run_range(const P& p, const StepRange& range,

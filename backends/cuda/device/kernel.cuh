@@ -1,9 +1,9 @@
 #pragma once
 
-// What all kernels include. Kernels are CUDA C++ that NVRTC, nvcc and, for the
-// tests, g++ compile (test/backends/cuda/fake has CUDA's names for the host):
-// no headers but those of this folder, no double-underscore tricks beside
-// CUDA's own, fixed-width types from here.
+// All kernels include this file. Kernels are CUDA C++ that NVRTC, nvcc and, for
+// the tests, g++ compile (test/backends/cuda/fake has CUDA's names for the
+// host): no headers but those of this folder, no double-underscore tricks
+// beside CUDA's own, fixed-width types from here.
 //
 // A kernel has one argument, a struct that begins with `LaunchHead head`:
 //

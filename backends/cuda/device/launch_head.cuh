@@ -1,10 +1,10 @@
 #pragma once
 
-// What every kernel's argument begins with, for the host and for kernels.
+// The head of every kernel's argument, for the host and for kernels.
 
 namespace sy::cuda {
 
-// Of checked errors: what a kernel found in the values of its operands.
+// Errors that kernels check: what a kernel found in the values of its operands.
 enum class Fault : int {
   kNone = 0,
   kIndex = 1,        // value: the index; bound: the size
@@ -24,8 +24,8 @@ struct ErrorSlot {
 
 // launch() fills it in.
 struct LaunchHead {
-  // Where the number of the launch is written when it starts: all launches of
-  // the stream before it are done then.
+  // The launch writes its number here when it starts: all launches of the
+  // stream before it are done then.
   unsigned long long* started;
   unsigned long long ticket;
   ErrorSlot* errors;

@@ -3,19 +3,19 @@
 #include "block.cuh"
 #include "scan_params.cuh"
 
-// What the tiles of a long row tell each other, so that one pass scans it. A
-// tile publishes what its own elements make. The last tile of each kScanGroup
-// publishes what the group makes and, once it knows it, what the row makes up
-// to there. So there is one order of combinations, whichever tile runs first,
-// and a chain of waits is a group to a step.
+// The tiles of a long row tell each other their states, so that one pass scans
+// it. A tile publishes the state of its own elements. The last tile of each
+// kScanGroup publishes the state of the group and, once it knows it, the state
+// of the row up to there. So there is one order of combinations, whichever tile
+// runs first, and a chain of waits is a group to a step.
 //
 // Tiles get their numbers in the order in which blocks begin, so that the tiles
 // that a tile waits for are running or done.
 
 namespace sy::cuda {
 
-// A state that is written once, into memory that was 0. Each word says itself
-// that it is there: no order of writes is asked for.
+// A state that is written once, into memory that was 0. Each word itself says
+// that it is there, so that words may be written in any order.
 template <class State>
 struct ScanSlot {
   static constexpr int kWords = ShuffledWords<State>::kCount;
@@ -51,9 +51,9 @@ struct ScanSlot {
 // The slots of a row of `tiles`.
 template <class State>
 struct ScanSlots {
-  ScanSlot<State>* tiles;   // what the elements of the tile make
-  ScanSlot<State>* groups;  // those of the group
-  ScanSlot<State>* so_far;  // all up to the end of the group
+  ScanSlot<State>* tiles;   // the state of the tile's elements
+  ScanSlot<State>* groups;  // the state of the group's elements
+  ScanSlot<State>* so_far;  // the state of all up to the end of the group
 
   __device__ __forceinline__ ScanSlots(void* room, int64_t row, int64_t n) {
     const int64_t n_groups = (n + kScanGroup - 1) / kScanGroup;
@@ -87,7 +87,7 @@ __device__ __forceinline__ typename Op::State fold_lanes(
   return sum;
 }
 
-// What all groups before `group` make, of which there are some.
+// The state of all groups before `group`. There must be one.
 template <class Op>
 __device__ __forceinline__ typename Op::State before_group(
     const Op& op, const ScanSlots<typename Op::State>& slots, int64_t group) {
@@ -109,7 +109,7 @@ __device__ __forceinline__ typename Op::State before_group(
     }
     const unsigned wholes = __ballot_sync(0xffffffffu, whole);
     const unsigned there = __ballot_sync(0xffffffffu, some);
-    // Those up to the nearest whole one must be there.
+    // All states up to the nearest whole one must be there.
     const unsigned upto = wholes & (0u - wholes);
     if (wholes != 0 && ((upto - 1) & ~there) == 0) {
       const int first = __ffs(static_cast<int>(upto)) - 1;
@@ -118,8 +118,9 @@ __device__ __forceinline__ typename Op::State before_group(
   }
 }
 
-// What all tiles of the row before `tile` make, by all threads of a warp, which
-// know what the tile's own elements make. `some`: whether there are any.
+// The state of all tiles of the row before `tile`. All threads of a warp call
+// it, and know the state of the tile's own elements. `some`: whether there are
+// any.
 template <class Op>
 __device__ __forceinline__ typename Op::State look_back(
     const Op& op, const ScanSlots<typename Op::State>& slots, int64_t tile,
@@ -140,7 +141,7 @@ __device__ __forceinline__ typename Op::State look_back(
     } while (!__all_sync(0xffffffffu, there));
     before = fold_lanes(op, state, 0, 1, place);
   }
-  State sum = own;  // of the group, if the tile is its last one
+  State sum = own;  // the group's state, if the tile is its last one
   const bool tells = ends_group && tile + 1 < tiles;
   if (tells) {
     sum = op.combine(before, own);

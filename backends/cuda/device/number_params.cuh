@@ -5,7 +5,8 @@
 
 namespace sy::cuda {
 
-// Of frexp: mantissa, exponent, number; of nextafter: result, number, towards.
+// Operands of frexp: mantissa, exponent, number; of nextafter: result, number,
+// towards.
 struct NumberParams {
   LaunchHead head;
   Walk<3> walk;

@@ -42,7 +42,7 @@ __device__ __forceinline__ double even_double(const uint32_t* words) {
   return static_cast<double>(joined(words) >> 11) * 0x1p-53;
 }
 
-// Of 64 random bits a number below n; n = 0 stands for 2^64.
+// A number below n, made of 64 random bits; n = 0 stands for 2^64.
 __device__ __forceinline__ uint64_t below(uint64_t bits, uint64_t n) {
   return n == 0 ? bits : __umul64hi(bits, n);
 }

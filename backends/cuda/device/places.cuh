@@ -11,7 +11,8 @@ __device__ __forceinline__ unsigned divide(const Divisor& d, unsigned n) {
   return (high + n) >> d.shift;
 }
 
-// Where element i of the walk is in each tensor, in bytes from the first one.
+// The places of element i of the walk in each tensor, in bytes from the first
+// element.
 template <int kOperands>
 __device__ __forceinline__ void places(const Walk<kOperands>& w, int64_t i,
                                        int64_t (&at)[kOperands]) {

@@ -3,7 +3,8 @@
 #include "element.cuh"
 #include "places.cuh"
 
-// What printed pointwise kernels share (print/pointwise.h): where operands lie.
+// The common part of printed pointwise kernels (print/pointwise.h): where
+// operands lie.
 
 namespace sy::cuda {
 
@@ -32,7 +33,7 @@ __device__ __forceinline__ void find(const Strides<kRank, kOperands>& s,
   }
 }
 
-// Of any number of elements and up to kWideDims dims.
+// Strides for any number of elements and up to kWideDims dims.
 constexpr int kWideDims = 16;
 template <int kOperands>
 struct WideStrides {
@@ -62,13 +63,13 @@ __device__ __forceinline__ void find(const WideStrides<kOperands>& s, int dims,
 constexpr int kSquare = 32, kSquareRows = 8, kSquareDims = 5;
 template <int kOperands>
 struct Squares {
-  // Of the numbers of squares along dims 0 and 1, then of the sizes.
+  // Divide by the numbers of squares along dims 0 and 1, then by the sizes.
   Divisor divisors[kSquareDims];
   long long columns, rows;
   long long strides[kOperands][kSquareDims];
 };
 struct SquarePlace {
-  int64_t column, row;  // of its first element
+  int64_t column, row;  // of the square's first element
 };
 template <int kOperands>
 __device__ __forceinline__ SquarePlace find_square(const Squares<kOperands>& s,
@@ -95,7 +96,7 @@ __device__ __forceinline__ SquarePlace find_square(const Squares<kOperands>& s,
   return place;
 }
 
-// Of an element of the square: whether there is one, and where it is.
+// Whether the square has an element at this column and row; and its places.
 template <int kOperands>
 __device__ __forceinline__ bool is_inside(const Squares<kOperands>& s,
                                           const SquarePlace& place, int column,

@@ -7,14 +7,14 @@
 
 namespace sy::cuda {
 
-// How the terms of products are cut: `groups` products of m x n, each a sum of
-// k terms, of which a block adds `step` and the sums of `parts` pieces are
-// added after that, in order.
+// How the terms of products are cut: there are `groups` products of m x n, each
+// a sum of k terms. A block adds `step` terms; then the sums of the `parts`
+// pieces are added, in order.
 struct Cut {
   long long m, n, k;
   long long groups;
   long long parts, step;
-  void* sums;  // of the parts: [parts][groups][m][n]; not used for one
+  void* sums;  // [parts][groups][m][n]; not used for one part
 };
 
 struct MatrixOperand {
@@ -39,14 +39,14 @@ constexpr int kSpaceDims = 3;
 struct ConvolutionParams {
   LaunchHead head;
   Cut cut;
-  int groups;  // of channels
+  int groups;  // groups of channels
   int group_in, group_out;
   int x_size[kSpaceDims], y_size[kSpaceDims], kernel[kSpaceDims];
   int stride[kSpaceDims], padding[kSpaceDims], dilation[kSpaceDims];
   long long x_stride[kSpaceDims], y_stride[kSpaceDims], w_stride[kSpaceDims];
   long long x_batch, x_channel, y_batch, y_channel, w_output, w_channel;
   const void *x, *w, *y;
-  const void* bias;  // of each channel of the result, or nullptr
+  const void* bias;  // one for each channel of the result, or nullptr
   long long bias_stride;
   void* out;
 };

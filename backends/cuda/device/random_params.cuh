@@ -15,10 +15,9 @@ struct DrawParams {
   long long n;
   void* out;
   double low, high;          // uniform: the bounds. normal: mean, deviation
-  long long from, last;      // of whole numbers
-  unsigned long long count;  // of whole numbers; 0 stands for 2^64
-  // Of bernoulli: a probability for each element; nullptr: `low` is that of
-  // all.
+  long long from, last;      // whole numbers: the bounds
+  unsigned long long count;  // how many whole numbers; 0 stands for 2^64
+  // bernoulli: a probability for each element; nullptr: `low` is that of all.
   const double* chances;
 };
 

@@ -4,8 +4,8 @@
 #include "places.cuh"
 #include "reduce_params.cuh"
 
-// The shell of reductions: which thread reads what, and in which order
-// accumulators are combined. What is computed is an Op:
+// The shell of reductions: which thread reads which elements, and in which
+// order accumulators are combined. An Op says what they compute:
 //
 //   struct Op {
 //     const ReduceHead& p;
@@ -122,7 +122,7 @@ __device__ __forceinline__ int64_t gather_together(Gathering<Op>& g,
   return most;
 }
 
-// Elements [from, upto), every `step`th from `from` on, wherever they lie.
+// Elements [from, upto), every `step`th from `from` on; they may lie anywhere.
 template <class Op>
 __device__ __forceinline__ void gather_apart(Gathering<Op>& g, const char* row,
                                              int64_t from, int64_t upto,
@@ -183,8 +183,8 @@ __device__ __forceinline__ void reduce_rows(const Op& op) {
   }
 }
 
-// Combines what the threads of a column have, in the first of them. There are
-// p.lanes columns.
+// Combines the accumulators of the threads of a column, in the first of them.
+// There are p.lanes columns.
 template <class Op>
 __device__ __forceinline__ void combine_column(const Op& op,
                                                typename Op::Acc& acc,
@@ -271,7 +271,8 @@ __device__ __forceinline__ void reduce_columns(const Op& op) {
   }
 }
 
-// The second pass: p.pieces accumulators of each result. Threads as above.
+// The second pass combines p.pieces accumulators of each result. Threads as
+// above.
 template <class Op>
 __device__ __forceinline__ void reduce_pieces(const Op& op) {
   using Acc = typename Op::Acc;

@@ -22,12 +22,12 @@ struct ReduceHead {
   void* planes[kMaxAccumulators];
   void* results[kMaxReduceResults];
   long long kept, reduced, piece, pieces;
-  // Of rows: threads of a result. Of columns: results side by side. A power of
-  // two.
+  // A power of two. For rows: the threads of a result. For columns: results
+  // side by side.
   int lanes;
   // Results are made and stored; else accumulators.
   int finish;
-  // Of rows: the elements of a result lie together. Of columns: results do,
+  // For rows: the elements of a result lie together. For columns: results do,
   // in whole vectors of 16 bytes.
   int wide;
   int reserved;

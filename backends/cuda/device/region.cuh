@@ -4,7 +4,7 @@
 #include "reduce.cuh"
 #include "region_params.cuh"
 
-// The shells of regions. What is computed is an Op:
+// The shells of regions. An Op says what they compute:
 //
 //   struct Op {
 //     const Params& p;
@@ -109,7 +109,7 @@ __device__ __forceinline__ void gather_region(Gathering<Op>& g,
   for (; i < upto; i += step) g.add(op.map(load(i)));
 }
 
-// As reduce_rows.
+// The same as reduce_rows, for regions.
 template <class Op, int kOperands>
 __device__ __forceinline__ void region_rows(const Op& op) {
   const auto& p = op.p;
@@ -139,7 +139,7 @@ __device__ __forceinline__ void region_rows(const Op& op) {
   }
 }
 
-// As reduce_columns.
+// The same as reduce_columns, for regions.
 template <class Op, int kOperands>
 __device__ __forceinline__ void region_columns(const Op& op) {
   const auto& p = op.p;

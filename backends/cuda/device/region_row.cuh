@@ -6,8 +6,8 @@
 
 // The shell of regions that reduce rows and walk over them again. Rows are read
 // from memory once: each thread keeps its own elements in shared memory. The
-// bits are those of reductions one after the other (device/region.cuh). What is
-// computed is an Op:
+// bits are those of reductions one after the other (device/region.cuh). An Op
+// says what they compute:
 //
 //   struct Op {
 //     const Params& p;

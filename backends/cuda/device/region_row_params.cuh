@@ -7,7 +7,7 @@
 
 namespace sy::cuda {
 
-// As many as the argument has room for.
+// The argument has room for so many operands.
 constexpr int kMostRowOperands = 8;
 
 // Inputs, outputs of the elements of rows, outputs of rows.

@@ -4,13 +4,13 @@
 #include "element.cuh"
 #include "row_params.cuh"
 
-// A row by some threads of a block, which read it from memory once: what they
-// read again is in shared memory, each thread's own part of it, so that phases
-// need no barriers. Rows that are too long for that are read again.
+// Some threads of a block compute a row. They read it from memory once and keep
+// it in shared memory, where each thread has its own part, so that phases need
+// no barriers. Rows that are too long for that are read again.
 
 namespace sy::cuda {
 
-// The threads of one row. E: elements in memory; T: what is computed with;
+// The threads of one row. E: elements in memory; T: the type to compute in;
 // kEach: elements side by side that a thread takes.
 template <class E, class T, int kEach>
 struct Row {
@@ -25,7 +25,7 @@ struct Row {
         lane(static_cast<int>(threadIdx.x) & (p.lanes - 1)),
         lanes(p.lanes) {}
 
-  // f(first of kEach elements) for those of this thread.
+  // Calls f(first of kEach elements) for the elements of this thread.
   template <class F>
   __device__ __forceinline__ void each(const F& f) const {
     for (int64_t k = lane * kEach; k < n; k += int64_t{lanes} * kEach) f(k);
@@ -67,7 +67,7 @@ struct RowSource {
   }
 };
 
-// The room of row `slot` of those of the block, of which `i` of `n` operands.
+// The room of operand `i` of `n` in row `slot` of the block.
 template <class T>
 __device__ __forceinline__ T* row_room(const RowHead& p, int i, int n) {
   if (p.resident == 0) return nullptr;
@@ -109,8 +109,8 @@ struct Largest {
   }
 };
 
-// f(row) for the rows of this block: threads without one take the last, and
-// store nothing. f(row, whether it is theirs).
+// Calls f(row, whether the row is the thread's) for the rows of this block:
+// threads without a row take the last one, and store nothing.
 template <class F>
 __device__ __forceinline__ void each_row(const RowHead& p, const F& f) {
   const int64_t side = static_cast<int>(blockDim.x) / p.lanes;

@@ -21,8 +21,8 @@ struct RowHead {
 };
 
 struct SoftmaxParams : RowHead {
-  const void* x;   // of the backward: the output
-  const void* dy;  // of the backward
+  const void* x;   // in the backward: the output
+  const void* dy;  // in the backward alone
   void* y;
 };
 

@@ -4,7 +4,7 @@
 #include "places.cuh"
 #include "scan_strip.cuh"
 
-// The shell of scans. What is combined is an Op:
+// The shell of scans. An Op says what they combine:
 //
 //   struct Op {
 //     const ScanHead& p;
@@ -113,8 +113,8 @@ struct ScanRoom {
 };
 
 // Scans n elements of the row from element `from` on, by all threads of the
-// block. carry(own, some) gives what is before them, to the last warp, which
-// knows what the elements make.
+// block. carry(own, some) gives the last warp, which knows the state of the
+// elements, the state of all before them.
 template <class Op, class Carry>
 __device__ __forceinline__ void scan_tile(const Op& op, const ScanRow<Op>& row,
                                           int64_t from, int n,

@@ -10,7 +10,7 @@
 namespace sy::cuda {
 
 constexpr int kScanThreads = 128;
-constexpr int kScanItems = 16;  // of a thread, side by side
+constexpr int kScanItems = 16;  // elements of a thread, side by side
 constexpr int kScanTile = kScanThreads * kScanItems;
 constexpr int kScanGroup = 32;  // tiles: as many as a warp looks at at once
 constexpr int kScanCounterBytes = 16;
@@ -24,15 +24,15 @@ struct ScanHead {
   LaunchHead head;
   const char* data;
   char* values;
-  char* places;  // of scans that choose
-  // Of rows: the counter and the slots; nullptr: a block scans a whole row. Of
-  // columns: the totals, states [pieces][rows].
+  char* places;  // only for scans that choose
+  // For rows: the counter and the slots; nullptr: a block scans a whole row.
+  // For columns: the totals, states [pieces][rows].
   void* room;
   long long rows, length, piece, pieces;
   long long step[3];  // in bytes, along the dim: of data, values, places
-  int pass;           // of columns: 0: the only one; 1, 2, 3
-  int lanes;          // of short rows: threads of a row, a power of two
-  Walk<3> walk;       // of the rows: data, values, places
+  int pass;           // for columns: 0: the only one; 1, 2, 3
+  int lanes;          // for short rows: threads of a row, a power of two
+  Walk<3> walk;       // over the rows: data, values, places
 };
 static_assert(sizeof(ScanHead) % 8 == 0, "numbers follow");
 

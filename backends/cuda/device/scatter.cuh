@@ -17,7 +17,7 @@ struct JoinHow {
   int mean = 0;
 };
 
-// One element each, in no order: where several go to one place they are equal.
+// Writes one element each, in no order: those that go to one place are equal.
 struct WriteParams {
   LaunchHead head;
   Walk<3> walk;  // to, from, index
@@ -27,8 +27,8 @@ struct WriteParams {
   int argument;
 };
 
-// A thread joins what goes along one dim to the places of it, in order. The
-// walk is over all other dims.
+// A thread joins the elements of one line along a dim to the line's places, in
+// order. The walk is over all other dims.
 struct OwnedParams {
   LaunchHead head;
   Walk<3> walk;  // to, from, index
@@ -57,8 +57,8 @@ struct SortedParams {
   Divisor divisor;
   long long n, key_step;
   JoinHow how;
-  // What those of a long run come to that are not its first kRun: kRun of them
-  // for each row of `columns` registers. nullptr if no run is so long.
+  // Partial results of a long run, but for its first kRun sources: a row of
+  // `columns` registers for each kRun of them. nullptr if no run is so long.
   void* partials;
 };
 

@@ -4,11 +4,11 @@
 
 namespace sy::cuda {
 
-// Of histogram_searchsorted.cu. Rows lie one after the other.
+// Arguments of histogram_searchsorted.cu. Rows lie one after the other.
 struct SearchParams {
   LaunchHead head;
   long long n;      // elements of a row
-  long long count;  // of values
+  long long count;  // values
   long long width;  // values for each row
   const void* rows;
   const void* values;

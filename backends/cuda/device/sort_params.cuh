@@ -8,7 +8,7 @@
 
 namespace sy::cuda {
 
-// Of sort.cu: rows that fit into a block.
+// Arguments of sort.cu: rows that fit into a block.
 struct SortRowsParams {
   LaunchHead head;
   long long rows;
@@ -21,8 +21,9 @@ struct SortRowsParams {
   void* places;  // int64
 };
 
-// Of sort_radix.cu, for long rows: what clears memory, counts the digits of all
-// passes, turns counts into where the digits begin, and sorts by one digit.
+// Arguments of sort_radix.cu, for long rows: its kernels clear memory, count
+// the digits of all passes, turn counts into the places where the digits begin,
+// and sort by one digit.
 struct ClearParams {
   LaunchHead head;
   long long n;
@@ -31,8 +32,8 @@ struct ClearParams {
 struct CountParams {
   LaunchHead head;
   long long rows, n;
-  long long chunks;  // of a row
-  long long chunk;   // elements of one
+  long long chunks;  // chunks of a row
+  long long chunk;   // elements of a chunk
   int passes;
   unsigned long long flip;
   const void* in;
@@ -46,7 +47,7 @@ struct StartsParams {
 struct PassParams {
   LaunchHead head;
   long long rows, n;
-  long long tiles;  // of a row
+  long long tiles;  // tiles of a row
   int pass, passes;
   unsigned long long flip;
   const void* in;
@@ -61,9 +62,10 @@ struct PassParams {
   unsigned int* next_tile;
 };
 
-// Of sort_keys.cu, around a sort of unsigned keys and 32-bit places: the keys
-// of elements with their places in the row, and the elements again. A key gives
-// back its element, but for NaN and 0, which are read where they were.
+// Arguments of sort_keys.cu, whose kernels run before and after a sort of
+// unsigned keys and 32-bit places: one makes the keys of elements with their
+// places in the row, one the elements again. A key gives back its element, but
+// for NaN and 0, which are read where they were.
 struct MakeKeysParams {
   LaunchHead head;
   long long rows, n;
@@ -83,7 +85,7 @@ struct WriteSortedParams {
   void* places;  // int64
 };
 
-// Of sort_select.cu.
+// Arguments of sort_select.cu.
 struct TopParams {
   LaunchHead head;
   long long rows, n;
@@ -104,7 +106,7 @@ struct ModeParams {
   void* places;
 };
 
-constexpr int kSortThreads = 512;    // of sort_rows
+constexpr int kSortThreads = 512;    // for sort_rows
 constexpr int kSelectThreads = 256;  // at most, of all others
 
 // How many elements a block of sort_rows or take_first has room for, and one of

@@ -26,7 +26,7 @@ __device__ __forceinline__ SortedPlace sorted_place(const SortedParams& p,
   return {source, at[0], at[1]};
 }
 
-// Behind the last of those that go where source `first` does.
+// The end of the sources that go where source `first` does.
 __device__ __forceinline__ int64_t sorted_end(const SortedParams& p,
                                               int64_t first, int64_t key) {
   const auto same = [&](int64_t i) {
@@ -42,7 +42,7 @@ __device__ __forceinline__ int64_t sorted_end(const SortedParams& p,
   return high;
 }
 
-// The first of those that go where source `one` does.
+// The first of the sources that go where source `one` does.
 __device__ __forceinline__ int64_t sorted_begin(const SortedParams& p,
                                                 int64_t one, int64_t key) {
   const auto same = [&](int64_t i) { return i >= 0 && p.keys[i] == key; };

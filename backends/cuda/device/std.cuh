@@ -2,10 +2,10 @@
 
 #include "kernel.cuh"
 
-// What the text of the scalar functors (aten/program/functors)
-// and of the special functions needs of a compiler and of the standard library,
-// for device code. Kernels have no standard headers: inside of sy::cuda::functors
-// there is a namespace std of its own, which has as much as that text names, and
+// The names of the compiler and of the standard library that the scalar
+// functors (aten/program/functors) and the special functions use, for device
+// code. Kernels have no standard headers: inside of sy::cuda::functors there is
+// a namespace std of its own, which has as much as these functions name, and
 // gcc's built-in functions are macros.
 
 #ifdef SY_CUDA_ON_HOST
@@ -86,7 +86,7 @@ using make_unsigned_t = conditional_t<
                   conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
 
 template <class T>
-struct numeric_limits {  // of integers
+struct numeric_limits {  // only for integers
   static SY_FN constexpr T min() {
     return is_signed_v<T> ? static_cast<T>(uint64_t{1} << (8 * sizeof(T) - 1))
                           : T(0);

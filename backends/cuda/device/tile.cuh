@@ -26,7 +26,7 @@ namespace sy::cuda {
 
 using Element = SY_ELEMENT;
 
-// What sums are made in: integers wrap around.
+// The type that sums are made in: integers wrap around.
 template <class T>
 struct SumOf {
   using type = functors::std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
@@ -102,8 +102,8 @@ constexpr int kPer = kSide / 16;  // rows and columns of a thread
 constexpr int kLoads = kSide * kDepth / kTileThreads;
 
 // The elements of a step that a thread brings. An operand has
-//   Line line(int64_t i)       what a line is found by; valid or not
-//   Term term(int64_t k)       the same of a term
+//   Line line(int64_t i)       finds line i; it is valid or not
+//   Term term(int64_t k)       finds term k
 //   Sum at(Line, Term)         0 beyond the operand
 template <bool kAlong, class Operand>
 class Loader {
@@ -153,12 +153,12 @@ class Loader {
   Sum held_[kLoads];
 };
 
-// Where the i-th of a thread's rows (or columns) is in the tile.
+// The place in the tile of the i-th of a thread's rows (or columns).
 __device__ __forceinline__ int row_of_tile(int t, int i) {
   return i / 4 * 64 + t * 4 + i % 4;
 }
 
-// f(m, n, sum) for the sums of the terms [first, last) of one tile.
+// Calls f(m, n, sum) for the sums of the terms [first, last) of one tile.
 template <class A, class B, class F>
 __device__ __forceinline__ void tile_product(const A& a, const B& b, int64_t m,
                                              int64_t n, int64_t first,
@@ -169,7 +169,7 @@ __device__ __forceinline__ void tile_product(const A& a, const B& b, int64_t m,
   Loader<SY_ALONG_A != 0, A> from_a(a, m);
   Loader<SY_ALONG_B != 0, B> from_b(b, n);
   Sum sums[kPer][kPer] = {};
-  // What a step multiplies was read before the step before it.
+  // The operands of a step are read before the step before it multiplies.
   for (int64_t k = first; k < last + kDepth; k += kDepth) {
     if (k < last) {
       from_a.fetch(k, last);
@@ -209,8 +209,8 @@ __device__ __forceinline__ void tile_product(const A& a, const B& b, int64_t m,
   }
 }
 
-// f(group, first row, first column, first term, last term, part) for each piece
-// of work that the block has.
+// Calls f(group, first row, first column, first term, last term, part) for each
+// piece of work that the block has.
 template <class F>
 __device__ __forceinline__ void each_tile(const Cut& cut, const F& f) {
   const int64_t rows = (cut.m + kSide - 1) / kSide;
@@ -226,14 +226,14 @@ __device__ __forceinline__ void each_tile(const Cut& cut, const F& f) {
   }
 }
 
-// Where a part of a sum is kept.
+// The room of one part of a sum.
 __device__ __forceinline__ Sum* sum_at(const Cut& cut, int64_t part,
                                        int64_t group, int64_t m, int64_t n) {
   return static_cast<Sum*>(cut.sums) +
          ((part * cut.groups + group) * cut.m + m) * cut.n + n;
 }
 
-// f(group, m, n, sum) for all sums that were made in parts.
+// Calls f(group, m, n, sum) for all sums that were made in parts.
 template <class F>
 __device__ __forceinline__ void each_sum(const Cut& cut, const F& f) {
   const int64_t all = cut.groups * cut.m * cut.n;

@@ -31,7 +31,7 @@ struct NumberGroupsParams {
   long long n;
   const unsigned char* starts;
   const unsigned long long* before;
-  const long long* order;  // where elements were; nullptr: as they are
+  const long long* order;  // the former places of elements; nullptr: the same
   long long* groups;
 };
 

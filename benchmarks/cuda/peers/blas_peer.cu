@@ -1,5 +1,5 @@
-// cuBLASLt called directly: the fastest of what its heuristics name, for each
-// product of products.cpp. Lines "NAME <tab> NANOSECONDS".
+// cuBLASLt called directly: the fastest way that its heuristics name, for each
+// product of products.cpp. Prints lines "NAME <tab> NANOSECONDS".
 // Built by bench_cuda.py: nvcc blas_peer.cu -lcublasLt.
 
 #include <cublasLt.h>
@@ -32,7 +32,8 @@ constexpr Kind kKinds[] = {{CUDA_R_32F, CUBLAS_COMPUTE_32F, "f32"},
 constexpr int kMost = 16;
 constexpr size_t kRoom = size_t{32} << 20;
 
-// As random as sy::rand: the power that a product draws depends on it.
+// Fills with numbers as random as sy::rand's: the power that a product draws
+// depends on it.
 __global__ void fill(void* data, size_t n, int kind) {
   for (size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x; i < n;
        i += size_t{gridDim.x} * blockDim.x) {

@@ -1,4 +1,4 @@
-"""What the peers in Python share: how they measure and report.
+"""The common part of the peers in Python, which measure and report by it.
 
 A peer gives the functions of its library: `wait` for the device, `make_event`,
 and `elapsed`, the milliseconds between two events.

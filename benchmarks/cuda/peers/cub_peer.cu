@@ -1,5 +1,5 @@
-// CUB called directly: what cuda_bench measures of order, under the same names,
-// as lines "NAME <tab> NANOSECONDS".
+// CUB called directly: the measurements of cuda_bench that sort and select,
+// under the same names, as lines "NAME <tab> NANOSECONDS".
 //
 //   nvcc -O3 -std=c++17 -arch=native -o cub_peer cub_peer.cu && ./cub_peer
 

@@ -1,4 +1,4 @@
-"""What cuda_bench measures, by PyTorch: lines "NAME <tab> NANOSECONDS".
+"""Measures as cuda_bench does, by PyTorch: lines "NAME <tab> NANOSECONDS".
 
 Usage: torch_peer.py [--smoke]
 """

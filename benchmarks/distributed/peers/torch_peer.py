@@ -1,4 +1,4 @@
-"""What distributed_bench.cpp measures, by torch.distributed with Gloo.
+"""Measures as distributed_bench.cpp does, by torch.distributed with Gloo.
 
 Usage: torch_peer.py all_reduce BYTES WARMUP COUNT
        torch_peer.py ddp|local MODEL WARMUP COUNT
@@ -65,7 +65,7 @@ def median(values):
 
 
 def times_of(call, warmup, count, before=lambda: None):
-    """Of each call, that of the slower rank."""
+    """The time of each call, that of the slower rank."""
     times = []
     for i in range(warmup + count):
         before()
@@ -240,7 +240,7 @@ def steps(how, name, warmup, count):
 
 
 def attempt(call):
-    """What the call does, and the time of its error; None if it returns."""
+    """The outcome of the call, and the time of its error; None if it returns."""
     try:
         said, when = f"returned {call()}", None
     except Exception as error:  # whatever the library throws

@@ -59,7 +59,7 @@ void compiled_operators() {
   check(ema.call(x.to(sy::Device(sy::kMeta)), 0.5).sizes() == x.sizes(),
         "and its shapes without data");
   check_throws(
-      "what audio.yaml requires is checked",
+      "the requirements of audio.yaml are checked",
       [&] { ema.call(x.to(sy::kLong), 0.5); }, "a floating dtype");
 
   const auto loudness = op<Tensor(const Tensor&, double)>("audio::loudness");

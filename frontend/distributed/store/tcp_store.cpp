@@ -161,8 +161,8 @@ class TcpStore::State {
   void check_caller(const char* op) const {
     fork_check.check(where_);
     SY_CHECK(!on_thread(), Error,
-             "[distributed] {}: called by what answers for the rank, whose "
-             "thread brings the reply",
+             "[distributed] {}: called by the function that answers for the "
+             "rank, whose thread brings the reply",
              op);
   }
 

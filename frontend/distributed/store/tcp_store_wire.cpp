@@ -80,7 +80,7 @@ bool wait_for_more(Link& link, bool* open, SteadyClock::time_point deadline,
     return false;
   }
   if (!wait_readable(link.socket(), deadline)) {
-    *why = "what listens there does not speak as a store does";
+    *why = "the listener there does not speak as a store does";
     return false;
   }
   *open = link.receive();
@@ -137,7 +137,7 @@ bool greet(Link& link, const std::string& where, const std::string& secret,
              where, version, kVersion);
       case Greeting::kWrong:
         fail(ErrorKind::Error,
-             "[distributed] what listens at {} is no store of this version",
+             "[distributed] the listener at {} is no store of this version",
              where);
       case Greeting::kIncomplete: break;
     }

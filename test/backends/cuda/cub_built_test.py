@@ -1,4 +1,4 @@
-"""What nvcc made of backends/cuda/cub, without a GPU.
+"""Tests the library that nvcc made of backends/cuda/cub, without a GPU.
 
 Usage: cub_built_test.py LIBRARY API.H
 """

@@ -1,5 +1,5 @@
-"""Kernels as nvcc compiles them. What it has compiled is kept in the user's
-cache folder, by the content of all that went in, and is not compiled again."""
+"""Kernels as nvcc compiles them. Compiled kernels are kept in the user's cache
+folder, by the content of all that went in, and are not compiled again."""
 
 import fcntl
 import hashlib

@@ -1,5 +1,5 @@
-"""What nvcc has compiled is compiled again when anything that went in has
-changed, and only then. Without nvcc: a script stands in for it."""
+"""A kernel is compiled again when anything that went in has changed, and only
+then. The test needs no nvcc: a script stands in for it."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What compiled kernels promise about speed, read from their machine code: the
+"""Promises of compiled kernels about speed, read from their machine code: the
 words of nvdisasm, and what ptxas said of registers."""
 
 import collections
@@ -69,7 +69,7 @@ def read(nvdisasm, compiled):
 
 
 class Promise:
-    """What a kernel must keep, beyond what all must.
+    """The promise of a kernel, beyond that of all kernels.
 
     loads, stores: so many instructions that move 16 bytes of a thread
     fused: whether the program asks for fma, so that one may stand there

@@ -127,7 +127,7 @@ def check_all(checker, recorded, jobs):
 
 
 def differences(recorded, registers):
-    """What recording would add and remove; no failure."""
+    """The lines that recording would add and remove; no failure."""
     for target, kernel in sorted(set(registers) - set(recorded)):
         yield f"{kernel}, {target}: no registers are recorded"
     for target, kernel in sorted(set(recorded) - set(registers)):

@@ -3,9 +3,9 @@
 Usage: toolkit_test.py NVCC ROOT    exit 1 if a declaration differs
 
 The library is built without a toolkit, so it declares what it uses of the
-driver, NVRTC, cuBLASLt, cuDNN, the CUDA runtime and NCCL itself. Where there is a toolkit, a
-C++ file is made that compares each function, argument by argument, and each
-struct and number; and the toolkit's libraries must have every symbol.
+driver, NVRTC, cuBLASLt, cuDNN, the CUDA runtime and NCCL itself. If there is a
+toolkit, a C++ file is made that compares each function, argument by argument,
+and each struct and number; and the toolkit's libraries must have every symbol.
 """
 
 import glob
@@ -50,7 +50,7 @@ def rows(root, path, macro):
 
 
 def symbols(pattern):
-    """What the first library that a pattern names exports, or None."""
+    """The exports of the first library that a pattern names, or None."""
     for path in sorted(glob.glob(pattern), key=len):
         run = subprocess.run(["nm", "-D", "--defined-only", path], check=False,
                              text=True, capture_output=True)

@@ -160,8 +160,8 @@ const Edit kEdits[] = {
      "build or copy it again"},
     {"begins_inside_a_function",
      [](Elf& e) { e.first_function().r_addend += 1; },
-     "its headers contradict each other: what runs first or last is no "
-     "function; build or copy it again"},
+     "its headers contradict each other: an entry that runs first or last is "
+     "no function; build or copy it again"},
     {"begins_elsewhere", [](Elf& e) { e.dynamic(DT_INIT).d_un.d_ptr += 1; },
      "its headers contradict each other: dynamic entry 12 is no function; "
      "build or copy it again"},

@@ -89,14 +89,14 @@ TEST(Diff, Types) {
   EXPECT_EQ(signatures("f(Tensor self) -> Tensor",
                        "f(Tensor self) -> (Tensor, Tensor)"),
             (Lines{"-return-changed: number of results changed from 1 to 2: "
-                   "what takes the result has another type"}));
+                   "code that takes the result gets another type"}));
   EXPECT_EQ(signatures("f(Tensor self) -> Tensor", "f(Tensor self) -> Scalar"),
             (Lines{"-return-changed: type of the result changed from Tensor "
-                   "to Scalar: what takes the result has another type"}));
+                   "to Scalar: code that takes the result gets another type"}));
   EXPECT_EQ(
       signatures("f(Tensor self) -> Tensor", "f(Tensor(a) self) -> Tensor(a)"),
       (Lines{"-alias-changed: alias annotation of 'self' changed from "
-             "'' to 'a': what is written or shared is another",
+             "'' to 'a': other memory is written or shared",
              "-alias-changed: alias annotation of the result changed "
              "from '' to 'a': whether it shares memory is another "
              "answer"}));

@@ -12,7 +12,7 @@ mkdir "$work/project"
 cd "$work/project"
 cp "$here/../relocated/main.cpp" .
 
-# What Bazel 4.2 would download otherwise, as in this repository's WORKSPACE.
+# Replaces what Bazel 4.2 would download, as this repository's WORKSPACE does.
 cat >WORKSPACE <<END
 workspace(name = "consumer")
 local_repository(name = "switchyard", path = "$prefix")

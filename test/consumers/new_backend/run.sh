@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What `sygen new-backend` writes builds against an installed SDK, loads, and
-# passes its tests and the conformance cases of its operators with no edit; an
-# edit that makes a kernel wrong is noticed. Usage: run.sh PREFIX
+# The project that `sygen new-backend` writes builds against an installed SDK,
+# loads, and passes its tests and the conformance cases of its operators with no
+# edit; an edit that makes a kernel wrong is noticed. Usage: run.sh PREFIX
 set -euo pipefail
 
 prefix=$(cd "$1" && pwd)
@@ -62,7 +62,7 @@ else
     "cpu my_npu:0 "
 fi
 
-# A claim that is not true: int64 kernels that there are none for.
+# A claim that is not true: it names int64, for which there are no kernels.
 sed -i 's/o = a + b/o = a + scale * b/' "$work/project/src/arithmetic.cpp"
 sed -i 's/dtypes: \[float32\]/dtypes: [float32, float64]/' \
   "$work/project/my_npu.yaml"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds examples/own_cuda_op outside the tree against an installed SDK, with
-# NVRTC and, where there is one, with nvcc, and runs it: on the CPU, and on a GPU
-# if there is one.
+# NVRTC and, where there is one, with nvcc, and runs it: on the CPU, and on a
+# GPU if there is one.
 # Usage: run.sh PREFIX
 set -euo pipefail
 
@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 # shellcheck source=../checks.sh
 source "$here/../checks.sh"
 
-# 0.5 x + 0.5 of what came before, for ones; the slope is the same backwards.
+# For ones: 0.5 x + 0.5 times the value before; the slope is the same backwards.
 rows='       ema    slope
     0.5000   0.9375
     0.7500   0.8750

@@ -178,7 +178,7 @@ TEST(TcpStoreStrangers, WhatIsNoStoreIsRefused) {
   expect_refusal(std::string("SYSTOREs\2\0\0\0", 12), seconds(60),
                  " speaks version 2, expected 1");
   expect_refusal("SYS", milliseconds(50),
-                 " within 0.05 s: what listens there does not speak");
+                 " within 0.05 s: the listener there does not speak");
 }
 
 TEST(TcpStoreStrangers, AServerThatGoesDuringACallIsLost) {

@@ -215,8 +215,9 @@ TEST(TcpStore, AnAnswerThatUsesItsStoreIsToldSo) {
   });
   const auto answer = a.ask(0, seconds(20));
   ASSERT_TRUE(answer);
-  EXPECT_NE(answer->find("get: called by what answers for the rank"),
-            answer->npos)
+  EXPECT_NE(
+      answer->find("get: called by the function that answers for the rank"),
+      answer->npos)
       << *answer;
   EXPECT_EQ(a.departures(), 0);
 }

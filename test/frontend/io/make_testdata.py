@@ -1,6 +1,6 @@
 """Makes testdata/ from the formats' descriptions, by struct and zipfile alone.
 
-What C++ reads must not have been written by the same C++. Element i of every
+The files that C++ reads must not have been written by the same C++. Element i of every
 array is (7 * i) % 11, less 3 for signed and floating dtypes, i % 2 for bools.
 
 Usage: make_testdata.py FOLDER

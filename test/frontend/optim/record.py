@@ -27,7 +27,7 @@ def value(i, shape, dtype, seed):
 
 
 def gradient(i, p, step):
-    """That of a bowl and a wave. The second has none in some steps."""
+    """The gradient of a bowl and a wave. The second has none in some steps."""
     if i == 1 and step % 4 == 2:
         return None
     return (p - value(i, p.shape, p.dtype, 50)) * (0.5 + 0.1 * i) + 0.2 * value(i, p.shape, p.dtype, step)
@@ -152,7 +152,7 @@ def parse(text):
 
 
 def bowl(params, sign):
-    """What LBFGS minimises: curved, not quadratic."""
+    """The function that LBFGS minimises: curved, not quadratic."""
     loss = 0
     for i, p in enumerate(params):
         x = p - value(i, p.shape, p.dtype, 50)

@@ -1,4 +1,4 @@
-"""What Bazel 4.2's own files load from rules_cc: the native rules."""
+"""The native rules, which Bazel 4.2's own files load from rules_cc."""
 
 cc_binary = native.cc_binary
 cc_import = native.cc_import

@@ -11,9 +11,9 @@ SY_FN void set_error() {}
 
 }  // namespace sy::cuda::functors
 
-// Of integers: always the functor's way for all arguments, since the machine
-// divides integers and a double's division takes longer. `divided` becomes 1
-// where the divisor is 0.
+// Divisions of integers always take the functor's way for all arguments, since
+// the machine divides integers and a double's division takes longer. `divided`
+// becomes 1 where the divisor is 0.
 #define SY_DIVISION(primitive, type, functor)                        \
   namespace sy::cuda::type {                                         \
   template <class T>                                                 \

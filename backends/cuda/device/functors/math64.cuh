@@ -2,7 +2,7 @@
 
 #include "functors/primitive.cuh"
 
-// What the elementary functions of both float types are made of.
+// The parts that the elementary functions of both float types are made of.
 
 namespace sy::cuda::functors {
 #include "aten/program/functors/math64.inc"

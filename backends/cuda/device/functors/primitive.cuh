@@ -2,9 +2,9 @@
 
 #include "std.cuh"
 
-// What a printed program calls: f32::add(a, b) is the primitive add on
-// registers of float. The files beside this one define the functions, each of
-// the functors of one file of aten/program/functors, by its list.
+// The functions that printed programs call: f32::add(a, b) is the primitive add
+// on registers of float. The files beside this one define them, each from the
+// functors of one file of aten/program/functors, by its list.
 //
 // In them SY_FUNCTOR is defined, as list.inc asks for, for a single namespace:
 // bools and bytes are one C++ type.

@@ -2,7 +2,7 @@
 
 #include "functors/primitive.cuh"
 
-// The special functions: see annotate.py. Calls, as they are long.
+// The special functions: see annotate.py. They are called, as they are long.
 
 #define SY_FN_SPECIAL __device__ __noinline__
 
@@ -11,7 +11,7 @@ namespace sy::cuda::functors {
 namespace special {
 #include "functors/special_error.inc"
 #include "functors/special_gamma.inc"
-// Those of polynomials call these.
+// The functions of polynomials call these.
 #include "functors/special_bessel.inc"
 #include "functors/special_polynomial.inc"
 }  // namespace special

@@ -18,8 +18,8 @@ FAKE_CUDA_ENV = {
     "SWITCHYARD_PLUGINS": ".",
 }
 
-# What programs compile kernels of their own with. They depend on :emulator, or
-# include on_host/checked.h as runtime_kernels.cpp does.
+# The options of programs that compile kernels of their own. They depend on
+# :emulator, or include on_host/checked.h as runtime_kernels.cpp does.
 CHECKED_KERNEL_COPTS = [
     "-DSY_CUDA_ON_HOST",
     "-mfma",
@@ -29,7 +29,8 @@ CHECKED_KERNEL_COPTS = [
     "--param=tsan-instrument-func-entry-exit=0",
 ]
 
-# Of programs that are no tests of the backend itself: theirs are interpreted.
+# The environment of programs that do not test the backend itself: their kernels
+# are interpreted.
 FAKE_CUDA_PROGRAM_ENV = dict(
     FAKE_CUDA_ENV,
     SWITCHYARD_CUDA_CACHE = "",

@@ -6,8 +6,8 @@
 
 namespace sy {
 
-// What is called, declared here: another operator of their families is no
-// reason to compile this again.
+// The functions that are called, declared here: another operator of their
+// families is no reason to compile this again.
 SY_API Tensor index(const Tensor& self,
                     ArrayRef<std::optional<Tensor>> indices);
 SY_API Tensor mm(const Tensor& self, const Tensor& mat2);

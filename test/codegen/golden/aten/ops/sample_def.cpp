@@ -16,8 +16,8 @@
 
 namespace sy {
 
-// What is called, declared here: another operator of their families is no
-// reason to compile this again.
+// The functions that are called, declared here: another operator of their
+// families is no reason to compile this again.
 SY_API Tensor mul(const Tensor& self, const Scalar& other);
 SY_API Tensor mul(const Tensor& self, const Tensor& other);
 SY_API Tensor scalar_tensor(const Scalar& s, TensorOptions options = {});

@@ -5,7 +5,7 @@
 #include "aten/tensor.h"
 #include "c10/macros.h"
 
-// What is checked of the arguments before a kernel sees them, of any backend;
+// Checks of the arguments, made before a kernel of any backend sees them;
 // `sizes` are those of the results.
 namespace sy::contract {
 

@@ -3,8 +3,8 @@
 
 #include "aten/tensor.h"
 
-// Kernels written by hand. Those that end in a `const Tensor& out` fill it; the
-// arguments have been checked.
+// Kernels written by hand. A kernel that ends in a `const Tensor& out` fills
+// it; its arguments have been checked.
 namespace sy::meta {
 
 }  // namespace sy::meta
