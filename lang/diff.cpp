@@ -15,14 +15,6 @@
 namespace sy::lang {
 namespace {
 
-// The derivative of a function by each of its operands, times g. In the
-// formulas x0, x1, x2 are the operands, y is the value, g the gradient. "0":
-// the derivative is 0 wherever there is one. Null: none is known.
-struct Rule {
-  std::string_view function;
-  std::array<const char*, 3> by;
-};
-
 // The derivatives of i1 and bessel_j1 near 0 by their series: i0(x) - i1(x) / x
 // says nothing at 0, and its own derivatives lose digits near it.
 #define SY_SLOPE(sign)                                                    \
@@ -35,120 +27,23 @@ struct Rule {
 #define SY_I1_SLOPE SY_SLOPE("+")
 #define SY_J1_SLOPE SY_SLOPE("-")
 
-constexpr Rule kRules[] = {
-    {"copy", {"g"}},
-    {"neg", {"-g"}},
-    {"abs", {"g * sign(x0)"}},
-    {"sign", {"0"}},
-    {"square", {"2 * g * x0"}},
-    {"reciprocal", {"-g * y * y"}},
-    {"sqrt", {"g / (2 * y)"}},
-    {"rsqrt", {"-0.5 * g * y ** 3"}},
-    {"exp", {"g * y"}},
-    {"exp2", {"0.6931471805599453 * g * y"}},
-    {"expm1", {"g * exp(x0)"}},
-    {"log", {"g / x0"}},
-    {"log2", {"g / (0.6931471805599453 * x0)"}},
-    {"log10", {"g / (2.302585092994046 * x0)"}},
-    {"log1p", {"g / (1 + x0)"}},
-    {"sin", {"g * cos(x0)"}},
-    {"cos", {"-g * sin(x0)"}},
-    {"tan", {"g * (1 + y * y)"}},
-    {"asin", {"g * rsqrt(1 - x0 * x0)"}},
-    {"acos", {"-g * rsqrt(1 - x0 * x0)"}},
-    {"atan", {"g / (1 + x0 * x0)"}},
-    {"sinh", {"g * cosh(x0)"}},
-    {"cosh", {"g * sinh(x0)"}},
-    {"tanh", {"g * (1 - y * y)"}},
-    {"asinh", {"g * rsqrt(x0 * x0 + 1)"}},
-    {"acosh", {"g * rsqrt(x0 * x0 - 1)"}},
-    {"atanh", {"g / (1 - x0 * x0)"}},
-    {"sigmoid", {"g * y * (1 - y)"}},
-    {"erf", {"1.1283791670955126 * g * exp(-(x0 * x0))"}},
-    {"erfc", {"-1.1283791670955126 * g * exp(-(x0 * x0))"}},
-    {"erfinv", {"0.886226925452758 * g * exp(y * y)"}},
-    {"lgamma", {"g * digamma(x0)"}},
-    {"digamma", {"g * polygamma(1, x0)"}},
-    {"i0", {"g * i1(x0)"}},
-    {"i0e", {"g * (i1e(x0) - sign(x0) * y)"}},
-    {"i1",
-     {"if abs(x0) < 1 then g * " SY_I1_SLOPE " else g * (i0(x0) - y / x0)"}},
-    {"i1e",
-     {"if abs(x0) < 1 then g * (exp(-abs(x0)) * " SY_I1_SLOPE
-      " - sign(x0) * y) "
-      "else g * (i0e(x0) - y * (sign(x0) + 1 / x0))"}},
-    {"bessel_j0", {"-g * bessel_j1(x0)"}},
-    {"bessel_j1",
-     {"if abs(x0) < 1 then g * " SY_J1_SLOPE
-      " else g * (bessel_j0(x0) - y / x0)"}},
-    {"bessel_y0", {"-g * bessel_y1(x0)"}},
-    {"bessel_y1", {"g * (bessel_y0(x0) - y / x0)"}},
-    {"bessel_k0", {"-g * bessel_k1(x0)"}},
-    {"bessel_k0e", {"g * (y - bessel_k1e(x0))"}},
-    {"bessel_k1", {"-g * (bessel_k0(x0) + y / x0)"}},
-    {"bessel_k1e", {"g * (y - bessel_k0e(x0) - y / x0)"}},
-    {"erfcx", {"g * (2 * x0 * y - 1.1283791670955126)"}},
-    {"ndtri", {"2.5066282746310005 * g * exp(y * y / 2)"}},
-    {"zeta", {nullptr, "-g * x0 * zeta(x0 + 1, x1)"}},
-    {"polygamma", {nullptr, "g * polygamma(x0 + 1, x1)"}},
-    {"igamma", {nullptr, "g * exp((x0 - 1) * log(x1) - x1 - lgamma(x0))"}},
-    {"igammac", {nullptr, "-g * exp((x0 - 1) * log(x1) - x1 - lgamma(x0))"}},
-    {"floor", {"0"}},
-    {"ceil", {"0"}},
-    {"round", {"0"}},
-    {"trunc", {"0"}},
-    {"frac", {"g"}},
-    {"add", {"g", "g"}},
-    {"sub", {"g", "-g"}},
-    {"mul", {"g * x1", "g * x0"}},
-    {"div", {"g / x1", "-g * y / x1"}},
-    {"trunc_div", {"0", "0"}},
-    {"floor_div", {"0", "0"}},
-    {"fmod", {"g", "-g * trunc(x0 / x1)"}},
-    {"remainder", {"g", "-g * floor(x0 / x1)"}},
-    {"pow",
-     {"if x1 == 0 then (if x0 == 0 or isnan(x0) then 0 "
-      "else g * x1 * x0 ** (x1 - 1)) else g * x1 * x0 ** (x1 - 1)",
-      "if x0 == 0 and x1 >= 0 then 0 else g * y * log(x0)"}},
-    {"atan2",
-     {"if x0 == 0 and x1 == 0 then 0 else "
-      "g * (x1 / hypot(x0, x1)) / hypot(x0, x1)",
-      "if x0 == 0 and x1 == 0 then 0 else "
-      "-g * (x0 / hypot(x0, x1)) / hypot(x0, x1)"}},
-    {"hypot",
-     {"if x0 == 0 and x1 == 0 then 0 else g * (x0 / y)",
-      "if x0 == 0 and x1 == 0 then 0 else g * (x1 / y)"}},
-    {"copysign", {"g * sign(x0) * copysign(sign(x0), x1)", "0"}},
-    {"maximum",
-     {"if x0 == x1 then g / 2 else if x0 < x1 then 0 else g",
-      "if x0 == x1 then g / 2 else if x0 > x1 then 0 else g"}},
-    {"minimum",
-     {"if x0 == x1 then g / 2 else if x0 > x1 then 0 else g",
-      "if x0 == x1 then g / 2 else if x0 < x1 then 0 else g"}},
-    {"fmax",
-     {"if x0 >= x1 or isnan(x1) then g else 0",
-      "if x0 >= x1 or isnan(x1) then 0 else g"}},
-    {"fmin",
-     {"if x0 <= x1 or isnan(x1) then g else 0",
-      "if x0 <= x1 or isnan(x1) then 0 else g"}},
-    {"xlogy",
-     {"if x0 == 0 and x1 <= 0 then 0 else g * log(x1)", "g * x0 / x1"}},
-    {"fma", {"g * x1", "g * x0", "g"}},
-    {"clamp",
-     {"if x0 >= x1 and x0 <= x2 then g else 0",
-      "if x0 < x1 and x1 < x2 then g else 0",
-      "if x0 > x2 or x2 < x1 then g else 0"}},
-    {"lerp", {"g * (1 - x2)", "g * x2", "g * (x1 - x0)"}},
+// The derivative of a primitive by each of its operands, times g; null: none is
+// known. primitives.inc says what the formulas mention.
+using Slopes = std::array<const char*, 3>;
+constexpr Slopes kSlopes[] = {
+#define SY_PRIM(name, type, domain, value, call, ...) {__VA_ARGS__},
+#include "lang/primitives.inc"
 };
 #undef SY_SLOPE
 #undef SY_I1_SLOPE
 #undef SY_J1_SLOPE
 
-const Rule* find_rule(std::string_view function) {
-  for (const Rule& r : kRules) {
-    if (r.function == function) return &r;
-  }
-  return nullptr;
+// Null if no derivative is known.
+const Slopes* find_slopes(std::string_view function) {
+  const ElementFunction* f = find_element_function(function);
+  if (!f || !f->prim) return nullptr;
+  const Slopes& by = kSlopes[static_cast<int>(*f->prim)];
+  return by == Slopes{} ? nullptr : &by;
 }
 
 bool is_predicate(std::string_view function) {
@@ -329,7 +224,7 @@ class Differentiator {
   Expr function(const Expr& e, std::string_view name, const Expr& g) {
     const std::string_view f = function_of(*e);
     if (is_predicate(f)) return nullptr;
-    const Rule* rule = find_rule(f);
+    const Slopes* slopes = find_slopes(f);
     Expr total;
     for (std::size_t i = 0; i < e->children.size(); ++i) {
       if (!mentions(e->children[i], name)) continue;
@@ -338,7 +233,7 @@ class Differentiator {
       const auto special = special_case(*e, i, g);
       if (special) {
         inner = *special;
-      } else if (!rule || !rule->by[i]) {
+      } else if (!slopes || !(*slopes)[i]) {
         // Even a step function of it would stop the gradient.
         if (adjoint(e->children[i], name, g)) {
           diagnostics_.error(
@@ -347,7 +242,7 @@ class Differentiator {
         }
         continue;
       } else {
-        inner = apply(rule->by[i], e, g);
+        inner = apply((*slopes)[i], e, g);
       }
       if (!inner) continue;
       total = sum(total, adjoint(e->children[i], name, inner));
@@ -478,7 +373,7 @@ Expr differentiate(const Expr& e, std::string_view name,
 
 bool is_differentiable(Prim prim) {
   const std::string_view name = kPrims[static_cast<int>(prim)].name;
-  return prim == Prim::select || is_predicate(name) || find_rule(name);
+  return prim == Prim::select || is_predicate(name) || find_slopes(name);
 }
 
 }  // namespace sy::lang

@@ -8,12 +8,14 @@
 #include "lang/element.h"
 #include "lang/format.h"
 #include "lang/parser.h"
+#include "lang/primitive_operators.h"
 #include "lang/tensor.h"
 
 namespace sy::lang {
 namespace {
 
-// Primitives that ATen knows under another name, or not at all.
+// Primitives that ATen knows under another name, or not at all; others are
+// called by the operator that computes them (primitive_operators.h).
 struct Spelling {
   std::string_view function;
   const char* formula;
@@ -22,33 +24,11 @@ constexpr Spelling kSpellings[] = {
     {"copy", "x0"},
     {"fma", "x0 * x1 + x2"},
     {"trunc_div", "div(x0, x1, rounding_mode='trunc')"},
-    {"shift_left", "bitwise_left_shift(x0, x1)"},
-    {"shift_right", "bitwise_right_shift(x0, x1)"},
     {"truth", "x0 != 0"},
     {"from_bool", "x0"},
-    {"i0e", "special_i0e(x0)"},
     {"i1", "special_i1(x0)"},
-    {"i1e", "special_i1e(x0)"},
-    {"bessel_j0", "special_bessel_j0(x0)"},
-    {"bessel_j1", "special_bessel_j1(x0)"},
-    {"bessel_y0", "special_bessel_y0(x0)"},
-    {"bessel_y1", "special_bessel_y1(x0)"},
     {"bessel_k0", "special_modified_bessel_k0(x0)"},
-    {"bessel_k0e", "special_scaled_modified_bessel_k0(x0)"},
     {"bessel_k1", "special_modified_bessel_k1(x0)"},
-    {"bessel_k1e", "special_scaled_modified_bessel_k1(x0)"},
-    {"airy_ai", "special_airy_ai(x0)"},
-    {"erfcx", "special_erfcx(x0)"},
-    {"ndtri", "special_ndtri(x0)"},
-    {"zeta", "special_zeta(x0, x1)"},
-    {"chebyshev_t", "special_chebyshev_polynomial_t(x0, x1)"},
-    {"chebyshev_u", "special_chebyshev_polynomial_u(x0, x1)"},
-    {"chebyshev_v", "special_chebyshev_polynomial_v(x0, x1)"},
-    {"chebyshev_w", "special_chebyshev_polynomial_w(x0, x1)"},
-    {"hermite_h", "special_hermite_polynomial_h(x0, x1)"},
-    {"hermite_he", "special_hermite_polynomial_he(x0, x1)"},
-    {"laguerre_l", "special_laguerre_polynomial_l(x0, x1)"},
-    {"legendre_p", "special_legendre_polynomial_p(x0, x1)"},
 };
 
 Expr spelt(const Node& e, const std::vector<Expr>& args) {
@@ -65,7 +45,12 @@ Expr spelt(const Node& e, const std::vector<Expr>& args) {
     }
     return f;
   }
-  return nullptr;
+  const ElementFunction* f = find_element_function(e.name);
+  if (!f || !f->prim) return nullptr;
+  const std::string_view call = operator_of(*f->prim);
+  const std::string_view name = call.substr(0, call.find('.'));
+  if (name.empty() || name == e.name) return nullptr;
+  return make_call(std::string(name), args, e.at);
 }
 
 // Smooth and bounded by a multiple of their operands, with all derivatives:

@@ -1,5 +1,6 @@
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "lang/program.h"
@@ -29,112 +30,14 @@ double maximum(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 double minimum(double a, double b) { return std::isnan(a) || a < b ? a : b; }
 
 double on_doubles(Prim op, double a, double b, double c) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+#define SY_PRIM(name, type, domain, value, ...) \
+  case Prim::name: return value;
   switch (op) {
-    case Prim::copy: return a;
-    case Prim::neg: return -a;
-    case Prim::abs: return std::fabs(a);
-    case Prim::sign: return (a > 0) - (a < 0);
-    case Prim::square: return a * a;
-    case Prim::reciprocal: return 1 / a;
-    case Prim::sqrt: return std::sqrt(a);
-    case Prim::rsqrt: return 1 / std::sqrt(a);
-    case Prim::exp: return std::exp(a);
-    case Prim::exp2: return std::exp2(a);
-    case Prim::expm1: return std::expm1(a);
-    case Prim::log: return std::log(a);
-    case Prim::log2: return std::log2(a);
-    case Prim::log10: return std::log10(a);
-    case Prim::log1p: return std::log1p(a);
-    case Prim::sin: return std::sin(a);
-    case Prim::cos: return std::cos(a);
-    case Prim::tan: return std::tan(a);
-    case Prim::asin: return std::asin(a);
-    case Prim::acos: return std::acos(a);
-    case Prim::atan: return std::atan(a);
-    case Prim::sinh: return std::sinh(a);
-    case Prim::cosh: return std::cosh(a);
-    case Prim::tanh: return std::tanh(a);
-    case Prim::asinh: return std::asinh(a);
-    case Prim::acosh: return std::acosh(a);
-    case Prim::atanh: return std::atanh(a);
-    case Prim::sigmoid: return 1 / (1 + std::exp(-a));
-    case Prim::erf: return std::erf(a);
-    case Prim::erfc: return std::erfc(a);
-    case Prim::erfinv: return special::erfinv(a);
-    case Prim::lgamma: return std::lgamma(a);
-    case Prim::digamma: return special::digamma(a);
-    case Prim::i0: return special::i0(a);
-    case Prim::i0e: return special::i0e(a);
-    case Prim::i1: return special::i1(a);
-    case Prim::i1e: return special::i1e(a);
-    case Prim::bessel_j0: return special::bessel_j0(a);
-    case Prim::bessel_j1: return special::bessel_j1(a);
-    case Prim::bessel_y0: return special::bessel_y0(a);
-    case Prim::bessel_y1: return special::bessel_y1(a);
-    case Prim::bessel_k0: return special::k0(a);
-    case Prim::bessel_k0e: return special::k0e(a);
-    case Prim::bessel_k1: return special::k1(a);
-    case Prim::bessel_k1e: return special::k1e(a);
-    case Prim::airy_ai: return special::airy_ai(a);
-    case Prim::erfcx: return special::erfcx(a);
-    case Prim::ndtri: return special::ndtri(a);
-    case Prim::floor: return std::floor(a);
-    case Prim::ceil: return std::ceil(a);
-    case Prim::round: return round_even(a);
-    case Prim::trunc: return std::trunc(a);
-    case Prim::frac: return a - std::trunc(a);
-    case Prim::add: return a + b;
-    case Prim::sub: return a - b;
-    case Prim::mul: return a * b;
-    case Prim::div: return a / b;
-    case Prim::trunc_div: return std::trunc(a / b);
-    case Prim::floor_div: return floor_div(a, b);
-    case Prim::fmod: return std::fmod(a, b);
-    case Prim::remainder: return remainder(a, b);
-    case Prim::pow: return std::pow(a, b);
-    case Prim::atan2: return std::atan2(a, b);
-    case Prim::hypot: return std::hypot(a, b);
-    case Prim::copysign: return std::copysign(a, b);
-    case Prim::nextafter: return std::nextafter(a, b);
-    case Prim::maximum: return maximum(a, b);
-    case Prim::minimum: return minimum(a, b);
-    case Prim::fmax: return std::fmax(a, b);
-    case Prim::fmin: return std::fmin(a, b);
-    case Prim::xlogy: return std::isnan(b) ? b : a == 0 ? 0 : a * std::log(b);
-    case Prim::zeta: return special::zeta(a, b);
-    case Prim::polygamma: return special::polygamma(a, b);
-    case Prim::igamma: return special::igamma(a, b);
-    case Prim::igammac: return special::igammac(a, b);
-    case Prim::chebyshev_t: return special::chebyshev_t(a, b);
-    case Prim::chebyshev_u: return special::chebyshev_u(a, b);
-    case Prim::chebyshev_v: return special::chebyshev_v(a, b);
-    case Prim::chebyshev_w: return special::chebyshev_w(a, b);
-    case Prim::hermite_h: return special::hermite_h(a, b);
-    case Prim::hermite_he: return special::hermite_he(a, b);
-    case Prim::laguerre_l: return special::laguerre_l(a, b);
-    case Prim::legendre_p: return special::legendre_p(a, b);
-    case Prim::fma: return std::fma(a, b, c);
-    case Prim::clamp: return minimum(maximum(a, b), c);
-    case Prim::lerp: return a + c * (b - a);
-    case Prim::eq: return a == b;
-    case Prim::ne: return a != b;
-    case Prim::lt: return a < b;
-    case Prim::le: return a <= b;
-    case Prim::gt: return a > b;
-    case Prim::ge: return a >= b;
-    case Prim::isnan: return std::isnan(a);
-    case Prim::isinf: return std::isinf(a);
-    case Prim::isfinite: return std::isfinite(a);
-    case Prim::signbit: return std::signbit(a);
-    case Prim::truth: return a != 0;
-    case Prim::logical_not: return a == 0;
-    case Prim::logical_and: return a != 0 && b != 0;
-    case Prim::logical_or: return a != 0 || b != 0;
-    case Prim::logical_xor: return (a != 0) != (b != 0);
-    case Prim::select: return a != 0 ? b : c;
-    case Prim::from_bool: return a;
-    default: return std::nan("");  // the integer primitives
+#include "lang/primitives.inc"
+    case Prim::kCount: break;
   }
+  return kNaN;
 }
 
 using I = std::int64_t;

@@ -102,7 +102,8 @@ Tensor PrimitiveCalls::run(Prim p, const Tensor& a, const Tensor& b,
     default: break;
   }
   const std::string_view name = lang::operator_of(p);
-  SY_INTERNAL_ASSERT(!name.empty());
+  SY_INTERNAL_ASSERT(!name.empty(), "no operators compute the primitive {}",
+                     lang::kPrims[static_cast<int>(p)].name);
   std::vector<Value> args = {Value(a)};
   if (p == Prim::add) {
     args.insert(args.end(), {Value(b), Value(Scalar(1))});

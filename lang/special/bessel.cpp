@@ -199,22 +199,22 @@ double i1(double x) {
   return std::copysign(times_exp(i_asymptotic(4, a), a), x);
 }
 
-double k0(double x) {
+double bessel_k0(double x) {
   if (!(x > 0)) return x == 0 ? kInf : kNan;
   if (x < kSeriesEnd) return k0_series(x);
   return std::exp(-x) * k_integral(x, 0);
 }
-double k0e(double x) {
+double bessel_k0e(double x) {
   if (!(x > 0)) return x == 0 ? kInf : kNan;
   if (x < kSeriesEnd) return k0_series(x) * std::exp(x);
   return k_integral(x, 0);
 }
-double k1(double x) {
+double bessel_k1(double x) {
   if (!(x > 0)) return x == 0 ? kInf : kNan;
   if (x < kSeriesEnd) return k1_series(x);
   return std::exp(-x) * k_integral(x, 1 / x);
 }
-double k1e(double x) {
+double bessel_k1e(double x) {
   if (!(x > 0)) return x == 0 ? kInf : kNan;
   if (x < kSeriesEnd) return k1_series(x) * std::exp(x);
   return k_integral(x, 1 / x);

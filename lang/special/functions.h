@@ -22,7 +22,7 @@ double erfcx(double x);  // exp(x ** 2) * erfc(x)
 double ndtri(double p);  // the inverse of the normal distribution function
 
 // Bessel functions of order 0 and 1; the e forms are scaled: i0e is
-// exp(-|x|) * i0, k0e is exp(x) * k0.
+// exp(-|x|) * i0, bessel_k0e is exp(x) * bessel_k0.
 double bessel_j0(double x);
 double bessel_j1(double x);
 double bessel_y0(double x);
@@ -31,10 +31,10 @@ double i0(double x);
 double i0e(double x);
 double i1(double x);
 double i1e(double x);
-double k0(double x);
-double k0e(double x);
-double k1(double x);
-double k1e(double x);
+double bessel_k0(double x);
+double bessel_k0e(double x);
+double bessel_k1(double x);
+double bessel_k1e(double x);
 double airy_ai(double x);
 
 // Orthogonal polynomials of degree n, which is cut to a whole number; 0 where

@@ -19,8 +19,9 @@
 //
 // The files beside this one are text for whoever compiles it: the interpreter
 // of programs, tests, a compiler at run time, a printer of device code. They
-// include nothing, are in no namespace and have no guard. Include each once for
-// a target, inside a namespace, after this header and the macros
+// include lang/primitives.inc at most, are in no namespace and have no guard.
+// Include each once for a target, inside a namespace, after this header and the
+// macros
 //
 //   SY_FN        before a function that is always inlined
 //   SY_FN_SLOW   before one that never is

@@ -9,12 +9,8 @@
 #include "functors/math_float.cuh"
 #include "functors/plain.cuh"
 #include "functors/power.cuh"
-#include "functors/primitives.inc"
 #include "number.cuh"
 #if SY_SPECIAL
-// The text of the functors has a macro of that name.
-#undef SY_SPECIAL
-#define SY_SPECIAL_STEPS
 #include "functors/special.cuh"
 #endif
 
@@ -76,18 +72,16 @@
 namespace sy::cuda {
 
 enum class Prim : uint8_t {
-#define SY_PRIM(name, type, domain) name,
-  SY_FORALL_PRIMITIVES(SY_PRIM)
-#undef SY_PRIM
+#define SY_PRIM(name, ...) name,
+#include "lang/primitives.inc"
 };
 // The types of lang/primitives.h.
 enum class PrimType { T_T, TT_T, TTT_T, T_B, TT_B, B_B, BB_B, BTT_T, B_T };
 
 SY_FN constexpr PrimType type_of(Prim p) {
   constexpr PrimType kTypes[] = {
-#define SY_PRIM(name, type, domain) PrimType::type,
-      SY_FORALL_PRIMITIVES(SY_PRIM)
-#undef SY_PRIM
+#define SY_PRIM(name, type, ...) PrimType::type,
+#include "lang/primitives.inc"
   };
   return kTypes[static_cast<int>(p)];
 }
@@ -163,7 +157,7 @@ __device__ __noinline__ Number run_step(Prim op, Number a, Number b, Number c,
 #define SY_LIST_MATH_FLOAT
 #define SY_LIST_PLAIN
 #define SY_LIST_POWER
-#ifdef SY_SPECIAL_STEPS
+#if SY_SPECIAL
 #define SY_LIST_SPECIAL
 #endif
 #include "aten/program/functors/list.inc"

@@ -26,6 +26,17 @@ namespace {
 
 using lang::Prim;
 
+// The operators that others are made of.
+std::vector<std::string_view> primitive_operators() {
+  std::vector<std::string_view> names;
+  for (int p = 0; p < static_cast<int>(Prim::kCount); ++p) {
+    const std::string_view name = lang::operator_of(static_cast<Prim>(p));
+    if (!name.empty()) names.push_back(name);
+  }
+  for (const auto& o : lang::kReductionOperators) names.push_back(o.name);
+  return names;
+}
+
 // Its own kernels stand for those of a device: they compute on the CPU.
 HostDevice leaves_device, half_device;
 
@@ -36,11 +47,8 @@ SY_LIBRARY_IMPL(aten, Leaves, m) {
        {"empty.memory_format", "empty_strided", "fill_.Scalar"}) {
     m.impl(op, on_cpu);
   }
-  for (const lang::PrimitiveOperator& o : lang::kPrimitiveOperators) {
-    m.impl(o.name, on_cpu);
-  }
-  for (const lang::PrimitiveOperator& o : lang::kReductionOperators) {
-    m.impl(o.name, on_cpu);
+  for (const std::string_view name : primitive_operators()) {
+    m.impl(name, on_cpu);
   }
 }
 
@@ -142,10 +150,7 @@ TEST(PrimitiveCalls, AgreeWithTheTileKernels) {
 }
 
 TEST(PrimitiveOperators, AreMadeOfNothingElse) {
-  std::vector<std::string_view> names;
-  for (const auto& o : lang::kPrimitiveOperators) names.push_back(o.name);
-  for (const auto& o : lang::kReductionOperators) names.push_back(o.name);
-  for (const std::string_view name : names) {
+  for (const std::string_view name : primitive_operators()) {
     const auto op = Dispatcher::singleton().find(name);
     ASSERT_TRUE(op.has_value()) << name;
     for (const KernelInfo& k : kernels_of(*op)) {

@@ -1,10 +1,8 @@
-"""Makes what lang says device code.
+"""Makes special functions device code.
 
 Usage: annotate.py OUT.inc IN.cpp
-       annotate.py OUT.inc lang/primitives.h
 
-Of the header, it takes the list of primitives alone. Else IN.cpp has special
-functions. Their text stays what it is. Functions and tables get the words
+The text of IN.cpp stays what it is. Functions and tables get the words
 that device code needs; what the file includes is left out, for std.cuh has it;
 and the file's names are put into a namespace of their own, since all files are
 included into one unit. Fails on what it does not know.
@@ -55,20 +53,9 @@ def annotate(text, name):
     return out, exported
 
 
-def list_of_primitives(text):
-    start = text.index("#define SY_FORALL_PRIMITIVES(X)")
-    end = text.index("\n\n", start)
-    return text[start:end + 1]
-
-
 def main(out, source):
     with open(source, encoding="utf-8") as f:
         text = f.read()
-    if source.endswith(".h"):
-        with open(out, "w", encoding="utf-8") as f:
-            f.write(f"// Generated from {source} by annotate.py.\n")
-            f.write(list_of_primitives(text))
-        return
     name = os.path.splitext(os.path.basename(source))[0]
     lines, exported = annotate(text, source)
     # Functions call each other before they are defined.
