@@ -21,10 +21,9 @@ static_assert(sizeof(CallsInFlight) + offsetof(ThreadModes, modes) +
 static_assert(sizeof(Scalar) >= 2 * sizeof(double) + sizeof(Scalar::Tag));
 
 constexpr DispatchKey kLayers[] = {
-    DispatchKey::Mode,          DispatchKey::TransformBack,
-    DispatchKey::Functionalize, DispatchKey::Autograd,
-    DispatchKey::Autocast,      DispatchKey::Batched,
-    DispatchKey::TransformFront};
+    DispatchKey::Mode,     DispatchKey::TransformBack,
+    DispatchKey::Autograd, DispatchKey::Autocast,
+    DispatchKey::Batched,  DispatchKey::TransformFront};
 
 thread_local std::string path;
 
@@ -47,10 +46,9 @@ SY_LIBRARY(layers, m) { m.def("f(Tensor a) -> Tensor"); }
 SY_LIBRARY_IMPL(layers, CPU, m) { m.impl("f", SY_FN(at_the_end)); }
 SY_LIBRARY_IMPL(layers, Mode, m) { m.impl("f", SY_FN(layer<0>)); }
 SY_LIBRARY_IMPL(layers, TransformBack, m) { m.impl("f", SY_FN(layer<1>)); }
-SY_LIBRARY_IMPL(layers, Functionalize, m) { m.impl("f", SY_FN(layer<2>)); }
-SY_LIBRARY_IMPL(layers, Autocast, m) { m.impl("f", SY_FN(layer<4>)); }
-SY_LIBRARY_IMPL(layers, Batched, m) { m.impl("f", SY_FN(layer<5>)); }
-SY_LIBRARY_IMPL(layers, TransformFront, m) { m.impl("f", SY_FN(layer<6>)); }
+SY_LIBRARY_IMPL(layers, Autocast, m) { m.impl("f", SY_FN(layer<3>)); }
+SY_LIBRARY_IMPL(layers, Batched, m) { m.impl("f", SY_FN(layer<4>)); }
+SY_LIBRARY_IMPL(layers, TransformFront, m) { m.impl("f", SY_FN(layer<5>)); }
 
 std::string path_with(DispatchKeySet keys) {
   const int64_t sizes[] = {1};
@@ -68,7 +66,7 @@ TEST(ThreadState, LayersTakeACallInTheirOrder) {
   EXPECT_EQ(path_with({}), " CPU");
   DispatchKeySet all;
   for (const DispatchKey k : kLayers) all = all | DispatchKeySet(k);
-  EXPECT_EQ(path_with(all), " 6 5 4 2 1 0 CPU");
+  EXPECT_EQ(path_with(all), " 5 4 3 1 0 CPU");
   EXPECT_EQ(path_with(DispatchKeySet(DispatchKey::Mode)), " 0 CPU");
 }
 
