@@ -92,13 +92,7 @@ const Kernel* Registry::kernel_for(const OperatorEntry& e, DispatchKey f,
   if (per_backend(f) && backend >= 0) {
     if (const auto* r = own(e, f, -1)) return kernel(r);  // alias
   }
-  constexpr uint16_t kImpure = OperatorDef::kWrites | OperatorDef::kAliases;
   const Fallbacks& fallback = fallbacks_[static_cast<int>(f)];
-  if (f == DispatchKey::Functionalize && (e.def_.flags & kImpure) == 0) {
-    const KernelRecord* first = fallback.all;  // that skips the key
-    while (first->next != nullptr) first = first->next;
-    return kernel(first);
-  }
   if (backend >= 0 && fallback.backend[backend] != nullptr) {
     return kernel(fallback.backend[backend]);
   }

@@ -9,7 +9,6 @@
 namespace sy {
 
 class CaptureHooks;
-struct ModeLayer;
 struct TransformLayer;
 
 // The modes that are on for the calls of a thread. Guards set them. Code that
@@ -22,11 +21,10 @@ struct ThreadModes {
   bool inference = false;
   bool interpreted = false;  // compiled programs are not used
   uint8_t reserved[5] = {};
-  // The innermost transform (a vectorising map, a gradient as a function), and
-  // the innermost mode that sees every call. Each knows the next one out. Calls
-  // reach them by the keys TransformFront, TransformBack and Mode.
+  // The innermost transform (a vectorising map, a gradient as a function). Each
+  // knows the next one out. Calls reach them by the keys TransformFront and
+  // TransformBack.
   TransformLayer* transforms = nullptr;
-  ModeLayer* modes = nullptr;
   // Autocast: one bit for each device type that it is on for, and the dtype of
   // each, as 1 + ScalarType. Calls reach it by the key Autocast.
   uint32_t autocast_devices = 0;

@@ -396,9 +396,8 @@ void check_plugin_key(const lang::Text& key, lang::Diagnostics& diagnostics) {
   static constexpr std::string_view kOurs[] = {"CPU", "Meta"};
   // Keys of schemas/dispatch_keys.yaml, and PyTorch's keys beside them.
   static constexpr std::string_view kNoBackends[] = {
-      "Undefined",      "Dense",   "BackendSelect", "Pending",  "Mode",
-      "TransformBack",  "Wrapped", "Functionalize", "Autocast", "Batched",
-      "TransformFront", "Trace",   "CatchAll",      "Python"};
+      "Undefined", "Dense",   "BackendSelect",  "Pending",  "TransformBack",
+      "Autocast",  "Batched", "TransformFront", "CatchAll", "Python"};
   const std::string& name = key.str();
   if (has(kOurs, name)) {
     diagnostics.error(key.start(), "the library itself has the kernels of '" +

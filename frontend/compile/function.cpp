@@ -71,8 +71,8 @@ bool Function::call(const Arguments& a, Body body, void* context,
   FunctionState& s = *state_;
   const Device device = device_of(a);
   const ThreadState& t = thread_state;
-  if (t.capture != nullptr || t.transforms != nullptr || t.modes != nullptr ||
-      !is_captured(device) || has_saved_hooks()) {
+  if (t.capture != nullptr || t.transforms != nullptr || !is_captured(device) ||
+      has_saved_hooks()) {
     s.count_plain(has_saved_hooks() ? "hooks of saved tensors are on"
                                     : nullptr);
     body(context, out);

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <limits>
 
-#include "aten/backend/functionalize.h"
 #include "aten/ops/batch_norm.h"
 #include "aten/ops/batch_norm_sync.h"
 #include "aten/ops/copy.h"
@@ -384,23 +383,6 @@ TEST_F(BatchNormSync, MetaGivesSizesDtypesAndStrides) {
     EXPECT_EQ(ints(dx.sizes()), ints(x.sizes()));
     EXPECT_EQ(dx.dtype(), kBFloat16);
   }
-}
-
-TEST_F(BatchNormSync, RunningStatisticsOfFunctionalTensorsAreWritten) {
-  const Tensor x = random({4, 3});
-  const Gathered g({x, x});
-  const auto run = [&](const Tensor& mean, const Tensor& var) {
-    sy::batch_norm_gather_stats_with_counts(x, g.mean, g.invstd, mean, var, 0.5,
-                                            kEps, g.counts);
-  };
-  const Tensor mean = sy::zeros({3}, kDouble), var = sy::ones({3}, kDouble);
-  const Tensor f_mean = functionalize(mean.clone());
-  const Tensor f_var = functionalize(var.clone());
-  run(mean, var);
-  run(f_mean, f_var);
-  EXPECT_NE(values(mean), Values(3, 0));
-  EXPECT_EQ(values(functional_value(f_mean)), values(mean));
-  EXPECT_EQ(values(functional_value(f_var)), values(var));
 }
 
 TEST_F(BatchNormSync, HaveGradients) {

@@ -156,10 +156,10 @@ TensorBase redispatching(DispatchKeySet keys, const TensorBase& a) {
 
 TEST_F(DispatcherTest, ThreadKeysAreAddedAndRemoved) {
   const auto op = define({{"CPU", SY_FN(named<'c'>)},
-                          {"Trace", SY_FN(named<'t'>)},
+                          {"Batched", SY_FN(named<'b'>)},
                           {"Autograd", SY_FN(named<'a'>)}});
   {
-    const IncludeDispatchKeyGuard guard(DispatchKey::Trace);
+    const IncludeDispatchKeyGuard guard(DispatchKey::Batched);
     call(op, make());
   }
   {
@@ -167,7 +167,7 @@ TEST_F(DispatcherTest, ThreadKeysAreAddedAndRemoved) {
     call(op, with_keys(DispatchKey::Autograd));
   }
   call(op, make());
-  EXPECT_EQ(calls, (std::vector<std::string>{"t", "c", "c"}));
+  EXPECT_EQ(calls, (std::vector<std::string>{"b", "c", "c"}));
 }
 
 TensorBase select_backend(DispatchKeySet, int64_t n) {

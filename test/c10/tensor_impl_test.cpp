@@ -281,7 +281,7 @@ TEST(TensorImpl, ShallowCopyTakesAllButAutograd) {
   Impl a = make({2, 3});
   a->add_keys(DispatchKey::Autograd);
   Impl b = make({2, 2, 2, 2, 2, 2, 2}, kLong, Device(kMeta));
-  b->add_keys(DispatchKey::Trace);
+  b->add_keys(DispatchKey::Batched);
   a->shallow_copy_from(*b);
   EXPECT_EQ(a->sizes(), b->sizes());
   EXPECT_EQ(a->strides(), b->strides());
@@ -289,7 +289,7 @@ TEST(TensorImpl, ShallowCopyTakesAllButAutograd) {
   EXPECT_EQ(a->dtype(), kLong);
   EXPECT_TRUE(a->device().is_meta());
   EXPECT_TRUE(a->key_set().has(DispatchKey::Autograd));
-  EXPECT_TRUE(a->key_set().has(DispatchKey::Trace));
+  EXPECT_TRUE(a->key_set().has(DispatchKey::Batched));
   EXPECT_FALSE(a->key_set().has_backend(kCPU));
   a->shallow_copy_from(*a);
   EXPECT_EQ(a->numel(), 128);

@@ -5,8 +5,8 @@
 #include "c10/plugin/library.h"
 #include "c10/scalar.h"
 
-// There is room for what is not built yet: transforms, modes, autocast, and
-// numbers of 16 bytes.
+// There is room for what is not built yet: transforms, autocast, and numbers
+// of 16 bytes.
 
 namespace sy {
 namespace {
@@ -15,16 +15,14 @@ static_assert(sizeof(ThreadModes::autocast_devices) * 8 >= kMaxBackends);
 static_assert(sizeof(ThreadModes::autocast_dtypes) >= kMaxBackends);
 static_assert(kNumScalarTypes < 255, "1 + ScalarType is a byte");
 static_assert(alignof(ThreadState) == 64, "what a call reads is in one line");
-static_assert(sizeof(CallsInFlight) + offsetof(ThreadModes, modes) +
+static_assert(sizeof(CallsInFlight) + offsetof(ThreadModes, transforms) +
                   sizeof(void*) <=
               64);
 static_assert(sizeof(Scalar) >= 2 * sizeof(double) + sizeof(Scalar::Tag));
 
 constexpr DispatchKey kLayers[] = {
-    DispatchKey::Mode,          DispatchKey::TransformBack,
-    DispatchKey::Functionalize, DispatchKey::Autograd,
-    DispatchKey::Autocast,      DispatchKey::Batched,
-    DispatchKey::TransformFront};
+    DispatchKey::TransformBack, DispatchKey::Autograd, DispatchKey::Autocast,
+    DispatchKey::Batched, DispatchKey::TransformFront};
 
 thread_local std::string path;
 
@@ -45,12 +43,10 @@ TensorBase layer(DispatchKeySet keys, const TensorBase& a) {
 
 SY_LIBRARY(layers, m) { m.def("f(Tensor a) -> Tensor"); }
 SY_LIBRARY_IMPL(layers, CPU, m) { m.impl("f", SY_FN(at_the_end)); }
-SY_LIBRARY_IMPL(layers, Mode, m) { m.impl("f", SY_FN(layer<0>)); }
-SY_LIBRARY_IMPL(layers, TransformBack, m) { m.impl("f", SY_FN(layer<1>)); }
-SY_LIBRARY_IMPL(layers, Functionalize, m) { m.impl("f", SY_FN(layer<2>)); }
-SY_LIBRARY_IMPL(layers, Autocast, m) { m.impl("f", SY_FN(layer<4>)); }
-SY_LIBRARY_IMPL(layers, Batched, m) { m.impl("f", SY_FN(layer<5>)); }
-SY_LIBRARY_IMPL(layers, TransformFront, m) { m.impl("f", SY_FN(layer<6>)); }
+SY_LIBRARY_IMPL(layers, TransformBack, m) { m.impl("f", SY_FN(layer<0>)); }
+SY_LIBRARY_IMPL(layers, Autocast, m) { m.impl("f", SY_FN(layer<2>)); }
+SY_LIBRARY_IMPL(layers, Batched, m) { m.impl("f", SY_FN(layer<3>)); }
+SY_LIBRARY_IMPL(layers, TransformFront, m) { m.impl("f", SY_FN(layer<4>)); }
 
 std::string path_with(DispatchKeySet keys) {
   const int64_t sizes[] = {1};
@@ -68,14 +64,13 @@ TEST(ThreadState, LayersTakeACallInTheirOrder) {
   EXPECT_EQ(path_with({}), " CPU");
   DispatchKeySet all;
   for (const DispatchKey k : kLayers) all = all | DispatchKeySet(k);
-  EXPECT_EQ(path_with(all), " 6 5 4 2 1 0 CPU");
-  EXPECT_EQ(path_with(DispatchKeySet(DispatchKey::Mode)), " 0 CPU");
+  EXPECT_EQ(path_with(all), " 4 3 2 0 CPU");
+  EXPECT_EQ(path_with(DispatchKeySet(DispatchKey::TransformBack)), " 0 CPU");
 }
 
 TEST(ThreadState, IsZeroAtTheStartOfAThread) {
   const ThreadModes& modes = thread_state;
   EXPECT_EQ(modes.transforms, nullptr);
-  EXPECT_EQ(modes.modes, nullptr);
   EXPECT_EQ(modes.autocast_devices, 0u);
   for (const uint8_t dtype : modes.autocast_dtypes) EXPECT_EQ(dtype, 0);
 }

@@ -67,7 +67,7 @@ TEST_F(Outside, APluginTakesNoKeyOfTheLibrary) {
                   std::string(key) + "'; a plugin needs a key of its own\n");
   }
   for (const char* key :
-       {"AutogradCPU", "CompositeExplicitAutograd", "Functionalize"}) {
+       {"AutogradCPU", "CompositeExplicitAutograd", "Batched"}) {
     EXPECT_EQ(make("backend", "backend: " + std::string(key) + rest, "k"),
               "x.yaml:1:10: error: '" + std::string(key) +
                   "' is no key of a backend\n");

@@ -1,6 +1,5 @@
 #include <sy/sy.h>
 
-#include "aten/backend/functionalize.h"
 #include "aten/backend/write_plan.h"
 #include "test/runtime/twins.h"
 
@@ -12,10 +11,6 @@ namespace {
 constexpr const char* kText = R"(
 - func: loaded::scale(Tensor self, Tensor other, *, Scalar alpha=2) -> Tensor
   pointwise: self * other * alpha
-- func: loaded::corner(Tensor(a) self, int n) -> Tensor(a)
-  view:
-    sizes: "[n]"
-    strides: "[self.stride(0)]"
 )";
 
 TEST(LoadedForms, NameTheirFunctionalOperator) {
@@ -30,19 +25,17 @@ TEST(LoadedForms, NameTheirFunctionalOperator) {
   EXPECT_EQ(plan.stored, (std::vector<int8_t>{3}));
 }
 
-TEST(LoadedForms, RunOnFunctionalTensors) {
+TEST(LoadedForms, AreComputedByTheirFunctionalOperator) {
   const SchemaHandle schema = load_schema_text(kText);
-  const Tensor value = ones({4});
-  const Tensor f = functionalize(value);
-  Value view_args[] = {Value(TensorBase(f)), 2}, view;
-  find("loaded::corner").call_boxed(view_args, 2, &view, 1);
-  Value args[] = {view, Value(TensorBase(full({2}, 3))), 2}, out;
-  find("loaded::scale_").call_boxed(args, 3, &out, 1);
-  const Tensor now = functional_value(f);
-  EXPECT_EQ(now[0].item<float>(), 6);
-  EXPECT_EQ(now[1].item<float>(), 6);
-  EXPECT_EQ(now[2].item<float>(), 1);
-  EXPECT_EQ(value[0].item<float>(), 1);
+  const WritePlan& plan = write_plan(find("loaded::scale_").entry());
+  const Tensor self = ones({2});
+  const Value args[] = {Value(TensorBase(self)),
+                        Value(TensorBase(full({2}, 3))), 2};
+  std::vector<Value> pure = functional_arguments(plan, args);
+  Value out;
+  OperatorHandle(plan.functional).call_boxed(pure.data(), pure.size(), &out, 1);
+  EXPECT_EQ(Tensor(out.to_tensor())[0].item<float>(), 6);
+  EXPECT_EQ(self[0].item<float>(), 1);
 }
 
 }  // namespace

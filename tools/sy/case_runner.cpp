@@ -1,6 +1,5 @@
 #include "tools/sy/case_runner.h"
 
-#include <optional>
 #include <typeinfo>
 
 #include "c10/demangle.h"
@@ -11,7 +10,6 @@
 #include "tools/sy/compare.h"
 #include "tools/sy/device_gradients.h"
 #include "tools/sy/effects.h"
-#include "tools/sy/functional.h"
 #include "tools/sy/gradient.h"
 
 namespace sy::tools {
@@ -151,8 +149,6 @@ CaseResult CaseRunner::run(const Case& c) const {
 std::string CaseRunner::must_throw(const Case& c) const {
   Arguments in =
       bind_arguments(op_.schema(), c, file_.storages, options_.device);
-  std::optional<FunctionalCall> functional;
-  if (options_.functionalize) functional.emplace(in);
   std::vector<Value> out(op_.schema().returns().size());
   try {
     op_.call_boxed(in.values.data(), in.values.size(), out.data(), out.size());
@@ -179,8 +175,6 @@ void CaseRunner::compare(const Case& c, CaseResult& result) const {
            "expected {} results, the schema has {}", c.returns.size(),
            schema.returns().size());
   Arguments in = bind_arguments(schema, c, file_.storages, options_.device);
-  std::optional<FunctionalCall> functional;
-  if (options_.functionalize) functional.emplace(in);
   const bool gradients = options_.gradients && !c.grad.is_null();
   if (gradients) require_gradients(c.grad, in);
   const Before before(in);
@@ -211,9 +205,6 @@ void CaseRunner::compare(const Case& c, CaseResult& result) const {
                                    options_.device);
     const bool other = !result.why.empty() && !options_.device.is_cpu();
     if (other && !gradient_is_determined(c)) result.why.clear();
-  }
-  if (result.why.empty() && functional) {
-    result.why = functional->values_untouched();
   }
 }
 

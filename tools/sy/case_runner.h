@@ -27,7 +27,6 @@ class CaseRunner {
   struct Options {
     Device device;
     bool gradients = true;
-    bool functionalize = false;  // with functional tensors as arguments
   };
 
   CaseRunner(OperatorHandle op, const CaseFile& file, Options options)

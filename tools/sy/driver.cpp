@@ -42,7 +42,6 @@ class Driver {
       arguments_.insert(arguments_.end(), {"--plugin", p});
     }
     if (!options.worker.gradients) arguments_.push_back("--no-grad");
-    if (options.worker.functionalize) arguments_.push_back("--functionalize");
     arguments_.insert(arguments_.end(), {"--trials", options.worker.trials});
     if (options.worker.few) arguments_.push_back("--few");
   }

@@ -61,9 +61,6 @@ void worker_options(CLI::App* c, WorkerOptions& o, bool& no_grad) {
                 "where the tensors lie; cpu, or without --cases the plugin's");
   plugin_option(c, o.plugins);
   c->add_flag("--no-grad", no_grad, "leave gradients out");
-  c->add_flag("--functionalize", o.functionalize,
-              "make the recorded calls with functional tensors: the same "
-              "results, writes and aliases, and no value written");
   c->add_option(
        "--trials", o.trials,
        "replay: the cases as recorded; hostile: with one argument "

@@ -51,9 +51,8 @@ class Worker {
     const auto op = Dispatcher::singleton().find(file.op);
     if (!op) return answer({{"done", file.cases.size()}, {"missing", true}});
     try {
-      auto trials =
-          make_trials(trial_kind_of(options_.trials), *op, file,
-                      {device_, options_.gradients, options_.functionalize});
+      auto trials = make_trials(trial_kind_of(options_.trials), *op, file,
+                                {device_, options_.gradients});
       if (options_.few && options_.trials == "replay") {
         trials = few_trials(file, std::move(trials));
       }

@@ -10,7 +10,6 @@ struct WorkerOptions {
   std::string device;  // "" for the plugin's, else the CPU
   std::vector<std::string> plugins;
   bool gradients = true;
-  bool functionalize = false;     // see CaseRunner::Options
   std::string trials = "replay";  // see TrialKind
   bool few = false;               // some trials of each overload, not all
 };

@@ -107,8 +107,7 @@ class Modes {
 
   // Layers of transforms and captures belong to one thread.
   bool may_leave() const {
-    return modes_.transforms == nullptr && modes_.modes == nullptr &&
-           modes_.capture == nullptr;
+    return modes_.transforms == nullptr && modes_.capture == nullptr;
   }
   void run(const std::function<void()>& f) const {
     static_cast<ThreadModes&>(thread_state) = modes_;

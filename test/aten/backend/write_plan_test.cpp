@@ -6,16 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "aten/backend/view_inverse.h"
-#include "aten/operators.h"
-#include "aten/ops/copy.h"
-#include "aten/ops/factory.h"
-#include "aten/ops/ranges.h"
-#include "aten/ops/shape.h"
-#include "aten/ops/view.h"
-#include "aten/tensor_new.h"
 #include "c10/schema/function_schema.h"
-#include "test/aten/tensor_values.h"
 
 namespace sy {
 namespace {
@@ -131,58 +122,6 @@ TEST(WritePlan, EveryWriterHasAnAnswer) {
     }
   }
   EXPECT_EQ(on_copies, expected);
-}
-
-// ---- views
-
-Tensor counting(IntArrayRef sizes) {
-  int64_t n = 1;
-  for (const int64_t s : sizes) n *= s;
-  return arange(n, TensorOptions(kFloat)).reshape(sizes);
-}
-
-// The inverse of a view gives what a write to it would have given.
-void expect_inverse(const Tensor& base, const Tensor& view) {
-  const intrusive_ptr<ViewMeta>& meta = view.impl()->view_meta();
-  ASSERT_TRUE(meta);
-  const std::string name(meta->op()->name());
-  const Tensor before = base.clone();
-  const Tensor value = view.clone().add_(100);
-  const Tensor got = view_inverse(*meta->op(), base, value,
-                                  view_arguments(*meta), meta->output());
-  EXPECT_EQ(values(base), values(before)) << name;
-  const Tensor again =
-      apply_view(*meta->op(), base, view_arguments(*meta), meta->output());
-  EXPECT_EQ(values(again), values(view)) << name;
-  EXPECT_EQ(ints(again.strides()), ints(view.strides())) << name;
-  Tensor(view).copy_(value);
-  EXPECT_EQ(values(got), values(base)) << name;
-  EXPECT_EQ(ints(got.sizes()), ints(base.sizes())) << name;
-}
-
-TEST(ViewInverse, OfEveryView) {
-  const NoGradGuard guard;
-  Tensor t = counting({4, 3, 2});
-  expect_inverse(t, t.view({6, 4}));
-  expect_inverse(t, t.as_strided({2, 2}, {3, 1}, 5));
-  expect_inverse(t, t.transpose(0, -1));
-  expect_inverse(t, t.permute({1, -1, 0}));
-  expect_inverse(t, t.select(-2, -1));
-  expect_inverse(t, t.slice(0, 1, 4, 2));
-  expect_inverse(t, t.slice(1, -2));
-  expect_inverse(t, t.unsqueeze(-1));
-  expect_inverse(t, t.diagonal(1, 0, 1));
-  expect_inverse(t, t.alias());
-  expect_inverse(t, t.unfold(0, 2, 2));
-  expect_inverse(t, t.unbind(1)[2]);
-  expect_inverse(t, t.split(3, 0)[1]);
-  expect_inverse(t, t.split_with_sizes({1, 2}, 1)[1]);
-  Tensor m = counting({2, 3});
-  expect_inverse(m, m.t());
-  Tensor ones = counting({1, 3, 1});
-  expect_inverse(ones, ones.squeeze());
-  expect_inverse(ones, ones.squeeze(0));
-  expect_inverse(ones, ones.squeeze(IntArrayRef({0, 2})));
 }
 
 }  // namespace

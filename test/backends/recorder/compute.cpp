@@ -193,22 +193,16 @@ class Fusion {
     return out;
   }
 
-  // Whether somebody beyond this region has the value in hand: a tensor that is
-  // no argument here, or an argument that others hold too.
+  // Whether somebody beyond the calls of this region has the value in hand.
+  // Each argument of a recorded call has a storage of its own.
   bool is_wanted(const Node& n) const {
-    std::map<const sy::TensorImpl*, uint32_t> held;
-    const sy::StorageImpl* storage = nullptr;
+    uint32_t held = 0;
     for (const Node* const reader : nodes_) {
       for (const Value& v : reader->call->args) {
-        if (!v.is_tensor() || node_of(v.to_tensor()) != &n) continue;
-        ++held[v.to_tensor().impl()];
-        storage = v.to_tensor().storage().get();
+        if (v.is_tensor() && node_of(v.to_tensor()) == &n) ++held;
       }
     }
-    if (storage == nullptr || storage->use_count() != held.size()) return true;
-    return std::any_of(held.begin(), held.end(), [](const auto& h) {
-      return h.first->use_count() != h.second;
-    });
+    return n.use_count() != held;
   }
 
   void run(sy::RegionBuilder& b, const std::vector<int64_t>& space,

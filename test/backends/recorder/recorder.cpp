@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "aten/backend/node.h"
+#include "aten/backend/write_plan.h"
 #include "aten/from_blob.h"
 #include "aten/ops/copy.h"
 #include "aten/tensor_new.h"
@@ -107,17 +108,27 @@ Tensor on_cpu(const TensorBase& t) {
       [keep = node->value](void*) {}, sy::TensorOptions(t.scalar_type()));
 }
 
-Value on_cpu(const Value& v) {
-  if (v.is_tensor()) return Value(TensorBase(on_cpu(v.to_tensor())));
-  if (v.tag() == Value::Tag::Device) return Value(sy::Device(sy::kCPU));
+namespace {
+
+// The value with f(t) in place of each tensor t.
+template <class F>
+Value with_tensors(const Value& v, F f) {
+  if (v.is_tensor()) return Value(TensorBase(f(v.to_tensor())));
   const bool optional = v.tag() == Value::Tag::OptionalTensorList;
   if (v.tag() != Value::Tag::TensorList && !optional) return v;
   std::vector<TensorBase> list;
   for (const TensorBase& t : v.to_tensor_list()) {
-    list.push_back(t.defined() ? TensorBase(on_cpu(t)) : t);
+    list.push_back(t.defined() ? TensorBase(f(t)) : t);
   }
   return optional ? Value::optional_tensor_list(list.data(), list.size())
                   : Value::tensor_list(list.data(), list.size());
+}
+
+}  // namespace
+
+Value on_cpu(const Value& v) {
+  if (v.tag() == Value::Tag::Device) return Value(sy::Device(sy::kCPU));
+  return with_tensors(v, [](const TensorBase& t) { return on_cpu(t); });
 }
 
 void compute_on_cpu(Call& call) {
@@ -145,16 +156,30 @@ bool any_tensor(const Value* args, size_t n) {
   return false;
 }
 
-// Every operator that makes no view.
-void record(const sy::Kernel&, const sy::OperatorEntry& op, DispatchKeySet,
-            Value* args, size_t num_args, Value* results, size_t num_results) {
-  SY_CHECK(!op.has_flag(sy::OperatorDef::kWrites), NotImplemented,
-           "{} writes: tensors of 'recorder' are written by functionalize()",
-           op.name());
-  const std::lock_guard lock(mutex());
+// The part of a node's value that lies so.
+TensorBase part_of(Node& node, sy::ScalarType dtype, sy::IntArrayRef sizes,
+                   sy::IntArrayRef strides, int64_t offset) {
+  const Tensor all = tensor_of(sy::intrusive_ptr<Node>::retain(&node));
+  auto part = all.impl()->alias(sizes, strides, offset);
+  part->set_dtype(dtype);
+  return TensorBase(std::move(part));
+}
+
+// The tensor as it is now: its storage may have another value later.
+TensorBase as_it_is(const TensorBase& t) {
+  Node* const node = node_of(t);
+  if (node == nullptr) return t;
+  return part_of(*node, t.scalar_type(), t.sizes(), t.strides(),
+                 t.storage_offset());
+}
+
+void record_call(const sy::OperatorEntry& op, const Value* args,
+                 size_t num_args, Value* results, size_t num_results) {
   auto call = sy::make_intrusive<Call>();
   call->op = &op;
-  call->args.assign(args, args + num_args);
+  for (size_t i = 0; i < num_args; ++i) {
+    call->args.push_back(with_tensors(args[i], as_it_is));
+  }
   call->outputs.resize(num_results);
   std::vector<Value> shapes;
   bool later = any_tensor(args, num_args);
@@ -190,6 +215,61 @@ void record(const sy::Kernel&, const sy::OperatorEntry& op, DispatchKeySet,
   }
 }
 
+// Every operator that makes no view and writes nothing.
+void record(const sy::Kernel&, const sy::OperatorEntry& op, DispatchKeySet,
+            Value* args, size_t num_args, Value* results, size_t num_results) {
+  const std::lock_guard lock(mutex());
+  record_call(op, args, num_args, results, num_results);
+}
+
+// Gives the storage of `t`, and so all its views, another value: `fresh`, which
+// has the sizes of `t`, where `t` lies, and the old elements elsewhere.
+void write(const TensorBase& t, Value fresh) {
+  constexpr int64_t kOne = 1;
+  Node& node = *node_of(t);
+  int64_t n = 1;
+  for (const int64_t s : node.sizes) n *= s;
+  const bool whole = t.numel() == n && t.is_contiguous();
+  if (!whole) {
+    static const sy::OperatorEntry& scatter =
+        sy::Dispatcher::singleton().find_or_throw("as_strided_scatter").entry();
+    const Value args[] = {
+        Value(part_of(node, node.dtype, {&n, 1}, {&kOne, 1}, 0)), fresh,
+        Value(t.sizes()), Value(t.strides()), Value(t.storage_offset())};
+    record_call(scatter, args, std::size(args), &fresh, 1);
+  }
+  StorageImpl& storage = *t.storage();
+  if (storage.data_acquire() != nullptr) storage.give_memory();
+  storage.set_payload(sy::make_intrusive<Recorded>(
+      sy::intrusive_ptr<Node>::retain(node_of(fresh.to_tensor()))));
+}
+
+// Operators that write one tensor: the functional operator is recorded.
+void record_write(const sy::Kernel&, const sy::OperatorEntry& op,
+                  DispatchKeySet, Value* args, size_t, Value* results,
+                  size_t num_results) {
+  const sy::WritePlan& plan = sy::write_plan(op);
+  const bool one = plan.kind == sy::WritePlan::kFunctional &&
+                   plan.written.size() == 1 &&
+                   args[plan.written[0]].is_tensor();
+  SY_CHECK(one, NotImplemented,
+           "{}: 'recorder' writes one tensor, with a functional operator",
+           op.name());
+  const TensorBase t = args[plan.written[0]].to_tensor();
+  const std::lock_guard lock(mutex());
+  const std::vector<Value> pure = sy::functional_arguments(plan, args);
+  Value fresh;
+  record_call(*plan.functional, pure.data(), pure.size(), &fresh, 1);
+  const Node& node = *node_of(fresh.to_tensor());
+  SY_CHECK(t.sizes() == sy::IntArrayRef(node.sizes) &&
+               t.scalar_type() == node.dtype && node_of(t) != nullptr &&
+               node_of(t)->dtype == node.dtype,
+           NotImplemented, "{}: 'recorder' neither resizes nor converts",
+           op.name());
+  write(t, std::move(fresh));
+  if (num_results == 1) results[0] = Value(t);
+}
+
 Tensor lift(const Tensor& t) { return tensor_of(computed_node(t.clone())); }
 
 Tensor value(const Tensor& t) {
@@ -209,14 +289,18 @@ Tensor count() {
 SY_BACKEND(Recorder, m) { m.device("recorder", &devices()); }
 
 // Views are made of metadata alone, as on any backend: they share the storage,
-// and the node with it. All else is recorded before it is taken apart.
+// and the node with it. So a write to one is seen by all. All else is recorded
+// before it is taken apart.
 SY_LIBRARY_IMPL(aten, Recorder, m) {
   for (const sy::OperatorHandle op : sy::Dispatcher::singleton().operators()) {
     const std::string_view name = op.name();
-    if (name.starts_with("aten::") &&
-        !op.entry().has_flag(sy::OperatorDef::kAliases)) {
-      m.impl(name, sy::Kernel::from_boxed(&record));
+    if (!name.starts_with("aten::") ||
+        op.entry().has_flag(sy::OperatorDef::kAliases) ||
+        op.entry().has_flag(sy::OperatorDef::kGeometry)) {
+      continue;
     }
+    const bool writes = op.entry().has_flag(sy::OperatorDef::kWrites);
+    m.impl(name, sy::Kernel::from_boxed(writes ? &record_write : &record));
   }
 }
 SY_LIBRARY_IMPL(_, Recorder, m) { m.fallback(sy::Kernel::from_boxed(&record)); }

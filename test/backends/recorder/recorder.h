@@ -10,7 +10,8 @@
 #include "c10/value.h"
 
 // A backend that records calls on tensors without memory and gives regions to
-// the CPU when a value is asked for: the least that a lazy backend is.
+// the CPU when a value is asked for: the least that a lazy backend is. A value
+// never changes: a write gives the storage another node.
 
 namespace recorder {
 
@@ -52,7 +53,7 @@ class Recorded final : public sy::StoragePayload {
 sy::Device device();
 // The node of a tensor of the backend, or nullptr.
 Node* node_of(const TensorBase& t);
-// A tensor without memory.
+// A tensor without memory, over a storage of its own.
 Tensor tensor_of(sy::intrusive_ptr<Node> node);
 // A node whose value is that of a CPU tensor.
 sy::intrusive_ptr<Node> computed_node(const Tensor& cpu);

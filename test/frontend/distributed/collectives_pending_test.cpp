@@ -8,7 +8,6 @@
 #include <latch>
 #include <sstream>
 
-#include "aten/backend/functionalize.h"
 #include "aten/backend/pending.h"
 #include "aten/operators.h"
 #include "aten/ops/copy.h"
@@ -239,44 +238,6 @@ TEST(PendingCollectives, AGradientThatIsPending) {
     EXPECT_EQ(values(x.grad()), (Values{3, 3}));
     sy_dist::all_reduce(x).sum().backward();
     EXPECT_EQ(values(x.grad()), (Values{5, 5}));
-  });
-}
-
-TEST(PendingCollectives, FunctionalTensorsAndTheirWrites) {
-  Ranks(2).run([&](int rank) {
-    const Tensor f = functionalize(filled(2, rank + 1));
-    EXPECT_EQ(values(functional_value(sy_dist::all_reduce(f))), (Values{3, 3}));
-    Tensor g = functionalize(filled(4, rank + 1));
-    Tensor half = g.narrow(0, 2, 2);
-    sy_dist::all_reduce_(half);
-    EXPECT_EQ(values(functional_value(g)),
-              (Values{rank + 1.0, rank + 1.0, 3, 3}));
-    sy_dist::broadcast_(half, 1);
-    sy_dist::reduce_(half, 0);
-    EXPECT_EQ(values(functional_value(half)),
-              (rank == 0 ? Values{6, 6} : Values{3, 3}));
-    Tensor out = functionalize(empty({8}));
-    sy_dist::all_gather_into_tensor_out(out, g);
-    EXPECT_EQ(values(functional_value(out))[4], 2);
-    Tensor part = functionalize(empty({2}));
-    sy_dist::reduce_scatter_tensor_out(part, functionalize(filled(4, 1)));
-    EXPECT_EQ(values(functional_value(part)), (Values{2, 2}));
-    const FunctionalizeGuard guard;
-    Tensor plain = filled(2, rank + 1);
-    sy_dist::all_reduce_(plain);
-    EXPECT_EQ(values(plain), (Values{3, 3}));
-  });
-}
-
-TEST(PendingCollectives, FunctionalTensorsGoBetweenTwoRanks) {
-  Ranks(2).run([&](int rank) {
-    Tensor t = functionalize(filled(2, rank + 1));
-    if (rank == 0) {
-      sy_dist::recv_(t, 1);
-      EXPECT_EQ(values(functional_value(t)), (Values{2, 2}));
-    } else {
-      sy_dist::send(t, 0);
-    }
   });
 }
 
