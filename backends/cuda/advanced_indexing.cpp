@@ -4,9 +4,9 @@
 #include "aten/engine/guard.h"
 #include "aten/engine/view.h"
 #include "aten/ops/indexing.h"
-#include "backends/cuda/compact.h"
 #include "backends/cuda/copy.h"
 #include "backends/cuda/scatter.h"
+#include "backends/cuda/support/compact.h"
 #include "cuda_kernels.h"
 
 namespace sy::cuda {

@@ -5,8 +5,8 @@
 #include "backends/cuda/convolution.h"
 #include "backends/cuda/dnn/convolution.h"
 #include "backends/cuda/print/body.h"
-#include "backends/cuda/product_cut.h"
 #include "backends/cuda/runtime/launch.h"
+#include "backends/cuda/support/product_cut.h"
 #include "cuda_kernels.h"
 
 // Convolutions by cuDNN, or by our own kernels: one for each of the three

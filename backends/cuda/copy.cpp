@@ -11,7 +11,7 @@
 #include "backends/cuda/engine/pointwise.h"
 #include "backends/cuda/runtime/context.h"
 #include "backends/cuda/runtime/copy.h"
-#include "backends/cuda/walk.h"
+#include "backends/cuda/support/walk.h"
 #include "c10/backend.h"
 #include "c10/device_guard.h"
 #include "cuda_kernels.h"

@@ -2,7 +2,7 @@
 
 #include "aten/engine/view.h"
 #include "backends/cuda/copy.h"
-#include "backends/cuda/walk.h"
+#include "backends/cuda/support/walk.h"
 #include "cuda_kernels.h"
 
 namespace sy::cuda {

@@ -4,9 +4,9 @@
 #include "aten/engine/view.h"
 #include "backends/cuda/blas/product.h"
 #include "backends/cuda/print/body.h"
-#include "backends/cuda/product.h"
-#include "backends/cuda/product_cut.h"
 #include "backends/cuda/runtime/launch.h"
+#include "backends/cuda/support/product.h"
+#include "backends/cuda/support/product_cut.h"
 #include "cuda_kernels.h"
 
 // Products of matrices by cuBLASLt, where it is and does them better (blas/),

@@ -7,7 +7,7 @@
 #include "backends/cuda/device/number_params.cuh"
 #include "backends/cuda/print/body.h"
 #include "backends/cuda/runtime/launch.h"
-#include "backends/cuda/walk.h"
+#include "backends/cuda/support/walk.h"
 #include "cuda_kernels.h"
 
 namespace sy::cuda {

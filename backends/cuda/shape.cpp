@@ -8,7 +8,7 @@
 #include "aten/result_type.h"
 #include "backends/cuda/copy.h"
 #include "backends/cuda/device/shape.cuh"
-#include "backends/cuda/walk.h"
+#include "backends/cuda/support/walk.h"
 #include "cuda_kernels.h"
 
 namespace sy::cuda {

@@ -9,8 +9,8 @@
 #include "aten/engine/structured.h"
 #include "backends/cuda/cub/sort.h"
 #include "backends/cuda/device/sort_params.cuh"
-#include "backends/cuda/key_kind.h"
 #include "backends/cuda/runtime/launch.h"
+#include "backends/cuda/support/key_kind.h"
 #include "cuda_kernels.h"
 
 // Rows lie one after the other; a dim that is not the last is moved there and
