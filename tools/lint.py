@@ -72,6 +72,11 @@ NAMES_A_BACKEND = {
     ("BUILD.bazel", "backends/cpu"):
         "libswitchyard_onednn.so and libswitchyard_lapack.so are files of an "
         "installation, which the CPU's kernels load by these names",
+    ("BUILD.bazel", "backends/cuda"):
+        "libswitchyard_cuda_cub.so is a file of an installation, which CUDA's "
+        "kernels load by this name",
+    ("tools/install.sh", "backends/cuda"):
+        "a pack of compiled kernels is installed if it was made",
     ("codegen/commands.cpp", "backends/cpu"):
         "where emit-all, which makes golden files, puts the loops that the CPU "
         "has compiled for entries with `compiled:`",

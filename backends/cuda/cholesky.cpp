@@ -4,9 +4,9 @@
 
 #include "aten/engine/dims.h"
 #include "aten/engine/view.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/runtime/launch.h"
 #include "backends/cuda/support/factors.h"
-#include "cuda_kernels.h"
 
 namespace sy::cuda {
 

@@ -5,11 +5,11 @@
 #include "aten/engine/copy.h"
 #include "aten/engine/guard.h"
 #include "aten/scalar_tensor.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/copy.h"
 #include "backends/cuda/device/copy.cuh"
 #include "backends/cuda/runtime/copy.h"
 #include "backends/cuda/support/walk.h"
-#include "cuda_kernels.h"
 
 namespace sy::cuda {
 

@@ -3,9 +3,9 @@
 
 #include "aten/engine/copy.h"
 #include "aten/engine/guard.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/random.h"
 #include "c10/philox.h"
-#include "cuda_kernels.h"
 
 namespace sy::cuda {
 

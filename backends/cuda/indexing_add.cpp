@@ -1,7 +1,7 @@
 #include "aten/engine/view.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/copy.h"
 #include "backends/cuda/scatter.h"
-#include "cuda_kernels.h"
 
 namespace sy::cuda {
 

@@ -3,8 +3,8 @@
 
 #include "aten/engine/dims.h"
 #include "aten/engine/structured.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/support/factors.h"
-#include "cuda_kernels.h"
 
 namespace sy::cuda {
 

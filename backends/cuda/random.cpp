@@ -8,11 +8,11 @@
 #include "aten/engine/copy.h"
 #include "aten/engine/guard.h"
 #include "aten/engine/structured.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/device/random_params.cuh"
 #include "backends/cuda/print/body.h"
 #include "backends/cuda/runtime/launch.h"
 #include "c10/half.h"
-#include "cuda_kernels.h"
 
 // The numbers of the CPU for the same seed, bit for bit:
 // backends/cpu/random.cpp says of which words an element is made. An element is

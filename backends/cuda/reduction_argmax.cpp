@@ -2,9 +2,9 @@
 
 #include "aten/engine/copy.h"
 #include "aten/engine/dims.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/engine/reduce_launch.h"
 #include "backends/cuda/print/body.h"
-#include "cuda_kernels.h"
 
 namespace sy::cuda {
 

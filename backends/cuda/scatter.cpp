@@ -3,8 +3,8 @@
 #include "aten/engine/copy.h"
 #include "aten/engine/view.h"
 #include "aten/scalar_tensor.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/copy.h"
-#include "cuda_kernels.h"
 
 namespace sy::cuda {
 

@@ -1,8 +1,8 @@
 #include <tuple>
 
 #include "aten/engine/dims.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/reduction_argmax.h"
-#include "cuda_kernels.h"
 
 namespace sy::cuda {
 

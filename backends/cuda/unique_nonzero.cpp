@@ -1,6 +1,6 @@
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/copy.h"
 #include "backends/cuda/support/compact.h"
-#include "cuda_kernels.h"
 
 namespace sy::cuda {
 
