@@ -25,14 +25,15 @@ constexpr std::array<std::string_view, 2> kAliases = {
 
 // Our keys, then those of torch_xla's file. Keys that shape its generated nodes
 // are not used.
-constexpr std::array<std::string_view, 18> kKeys = {
-    "backend",       "cpp_namespace",     "device",       "engines",
-    "structured",    "fallback",          "supported",    "autograd",
-    "dtypes",        "layouts",           "full_codegen", "symint",
-    "ir_gen",        "non_native",        "class_name",   "device_guard",
-    "extra_headers", "use_out_as_primary"};
-constexpr std::array<std::string_view, 6> kOwnKeys = {
-    "device", "engines", "structured", "fallback", "dtypes", "layouts"};
+constexpr std::array<std::string_view, 19> kKeys = {
+    "backend",      "plugin",        "cpp_namespace",     "device",
+    "engines",      "structured",    "fallback",          "supported",
+    "autograd",     "dtypes",        "layouts",           "full_codegen",
+    "symint",       "ir_gen",        "non_native",        "class_name",
+    "device_guard", "extra_headers", "use_out_as_primary"};
+constexpr std::array<std::string_view, 7> kOwnKeys = {
+    "device", "engines", "structured", "fallback",
+    "plugin", "dtypes",  "layouts"};
 
 bool has(std::span<const std::string_view> words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -75,6 +76,7 @@ class Reader {
     engines(b);
     b.fills = choice("structured", "fill", "sizes");
     b.falls_back = choice("fallback", "cpu", "none");
+    b.plugin = root_.find("plugin") && choice("plugin", "true", "false");
     if (!root_.find("supported") && !root_.find("autograd") &&
         !root_.find("full_codegen") && !root_.find("engines")) {
       error(root_.at, "a backend needs 'supported:'");

@@ -13,7 +13,7 @@
 #include "lang/location.h"
 
 // Backends as their YAML describes them: backends/NAME/backend.yaml of those in
-// a source tree, NAME.yaml of those that are built as plugins. Plain data.
+// a source tree, NAME.yaml of those outside. Plain data.
 
 namespace sy::codegen {
 
@@ -59,6 +59,9 @@ struct Backend {
   bool fills = true;
   // `fallback:` whether operators without a kernel run on the CPU.
   bool falls_back = true;
+  // `plugin:` whether a backend in the tree is a library of its own. The others
+  // are linked into the library, which knows them by their descriptions.
+  bool plugin = false;
   std::vector<SupportedKernel> supported;
   std::vector<lang::Text> autograd;  // operators with gradients of their own
   Claims claims;                     // of kernels without their own

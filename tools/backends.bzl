@@ -1,16 +1,14 @@
 """@backends//:list.bzl: the folders of backends/ that describe a backend.
 
 A glob does not look into packages, and each backend is one. BACKENDS are the
-names of the folders that have a backend.yaml, SDK_HEADERS the headers that
-their `engines:` name.
+names of the folders whose backend.yaml describes a part of the library, PLUGINS
+of those where it says `plugin: true`; SDK_HEADERS are the headers that the
+`engines:` of BACKENDS name.
 """
 
-def _words(text):
-    """The words of YAML without its comments."""
-    out = []
-    for line in text.splitlines():
-        out += line.split("#")[0].replace(",", " ").split(" ")
-    return out
+def _lines(text):
+    """The lines of YAML without comments."""
+    return [line.split("#")[0].strip() for line in text.splitlines()]
 
 def _backend_list_impl(ctx):
     root = ctx.path(Label("//:WORKSPACE")).dirname
@@ -19,14 +17,20 @@ def _backend_list_impl(ctx):
         for folder in root.get_child("backends").readdir()
         if folder.get_child("backend.yaml").exists
     ])
-    headers = []
+    linked, plugins, headers = [], [], []
     for name in names:
         # By label, so that an edit of the file is noticed.
-        text = ctx.read(Label("//backends/%s:backend.yaml" % name))
-        headers += [w for w in _words(text) if w.endswith(".h")]
+        lines = _lines(ctx.read(Label("//backends/%s:backend.yaml" % name)))
+        if "plugin: true" in lines:
+            plugins.append(name)
+            continue
+        linked.append(name)
+        for line in lines:
+            words = line.replace(",", " ").split(" ")
+            headers += [w for w in words if w.endswith(".h")]
     ctx.file("BUILD.bazel", "")
-    ctx.file("list.bzl", "BACKENDS = %r\nSDK_HEADERS = %r\n" %
-                         (names, sorted(headers)))
+    ctx.file("list.bzl", "BACKENDS = %r\nPLUGINS = %r\nSDK_HEADERS = %r\n" %
+                         (linked, plugins, sorted(headers)))
 
 backend_list = repository_rule(
     implementation = _backend_list_impl,

@@ -95,16 +95,21 @@ install_completions() {
 install_headers
 programs=("$bin/codegen/sygen")
 libraries=("$bin/libswitchyard.so" "$bin/libswitchyard_jit.so"
-  "$bin/libswitchyard_lapack.so" "$bin/libswitchyard_lazy.so"
-  "$bin/libswitchyard_onednn.so" "$bin/libswitchyard_schema.so")
+  "$bin/libswitchyard_lapack.so" "$bin/libswitchyard_onednn.so"
+  "$bin/libswitchyard_schema.so")
+plugins=(lazy) # which sy::compile opens
 if [ -n "$whole" ]; then
   programs+=("$bin/tools/sy/sy")
   # Only where there is nvcc.
   cub=$bin/libswitchyard_cuda_cub.so
   [ -e "$cub" ] && libraries+=("$cub")
-  libraries+=("$bin/libswitchyard_cuda.so" "$bin/libswitchyard_mpi.so"
-    "$bin/libswitchyard_nccl.so" "$bin/libswitchyard_pjrt.so")
+  libraries+=("$bin/libswitchyard_mpi.so" "$bin/libswitchyard_nccl.so")
+  mapfile -t plugins < <(cd "$root/backends" &&
+    grep -l '^plugin: true' ./*/backend.yaml | xargs -n 1 dirname)
 fi
+for name in "${plugins[@]##*/}"; do
+  libraries+=("$bin/libswitchyard_$name.so")
+done
 install -m 755 "${programs[@]}" "$prefix/bin"
 install -m 755 "${libraries[@]}" "$prefix/lib"
 # Names that only a debugger looks for: a quarter of the library.
@@ -119,9 +124,10 @@ install_completions
 cp -rL --no-preserve=mode "$root/schemas" "$prefix/share/switchyard/"
 find "$prefix/share/switchyard/schemas" -type f ! -name '*.yaml' -delete
 # The backends that `dispatch:` may name, and the engines of users' operators.
-(cd "$root" && for file in backends/*/backend.yaml; do
-  install -D -m 644 "$file" "$prefix/share/switchyard/$file"
-done)
+(cd "$root" && grep -L '^plugin: true' backends/*/backend.yaml |
+  while read -r file; do
+    install -D -m 644 "$file" "$prefix/share/switchyard/$file"
+  done)
 # The cases that `sy conform` runs if none are named.
 if [ -n "$whole" ]; then
   conformance=$prefix/share/switchyard/conformance

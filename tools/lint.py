@@ -72,6 +72,11 @@ NAMES_A_BACKEND = {
     ("BUILD.bazel", "backends/cpu"):
         "libswitchyard_onednn.so and libswitchyard_lapack.so are files of an "
         "installation, which the CPU's kernels load by these names",
+    ("BUILD.bazel", "backends/cuda"):
+        "libswitchyard_cuda_cub.so is a file of an installation, which CUDA's "
+        "kernels load by this name",
+    ("tools/install.sh", "backends/cuda"):
+        "a pack of compiled kernels is installed if it was made",
     ("codegen/commands.cpp", "backends/cpu"):
         "where emit-all, which makes golden files, puts the loops that the CPU "
         "has compiled for entries with `compiled:`",
@@ -251,6 +256,29 @@ def dispatched(lines):
                 yield number, key, function
 
 
+def families_of(files, schemas):
+    """Operator -> its family, by the entries of the files `schemas`."""
+    found = {}
+    for family, path in schemas.items():
+        for line in files[path]:
+            match = re.match(r"\s*- func: ['\"]?([\w.]+)\(", line)
+            if match:
+                found[match[1]] = family
+    return found
+
+
+def listed(lines):
+    """Yields (line number, operator) for the `supported:` of a backend.yaml."""
+    inside = False
+    for number, line in enumerate(lines, 1):
+        text = re.sub(r"\{.*?\}", "", line.split("#")[0])
+        if re.match(r"\w", text):
+            inside = text.startswith("supported:")
+        if inside:
+            for name in re.findall(r"(?:-|\[|,)\s*([\w.]+)", text):
+                yield number, name
+
+
 def defined(lines):
     """The functions that a formatted C++ source defines at namespace scope."""
     text = "\n".join(lines)
@@ -266,13 +294,21 @@ def defined(lines):
     return found
 
 
+def backends(files):
+    """Yields (description, dispatch key) for each folder of backends/."""
+    for path, lines in files.items():
+        if re.fullmatch(r"backends/\w+/backend\.yaml", path):
+            for line in lines:
+                if line.startswith("backend: "):
+                    yield path, line.split()[1]
+
+
 def folder_of(key, files):
     """The folder of the kernels of a dispatch key."""
     if key.startswith("Composite"):
         return COMPOSITE
-    for path, lines in files.items():
-        if re.fullmatch(r"backends/\w+/backend\.yaml", path) and \
-                f"backend: {key}" in lines:
+    for path, own in backends(files):
+        if own == key:
             return os.path.dirname(path)
     return f"backends/{key.lower()}"
 
@@ -290,12 +326,22 @@ def check_families(files):
                if re.fullmatch(r"schemas/ops/\w+\.yaml", p)}
     entries = [(family, path, *entry) for family, path in schemas.items()
                for entry in dispatched(files[path])]
+    known = families_of(files, schemas)
+    for path, key in backends(files):
+        for number, name in listed(files[path]):
+            # The in-place form has the entry of the functional one.
+            functional = re.sub(r"_(?=\.|$)", "", name)
+            family = known.get(name) or known.get(functional)
+            if family:
+                entries.append((family, path, number, key,
+                                name.replace(".", "_")))
     folders = {key: folder_of(key, files)
                for key in {entry[3] for entry in entries}}
     sources = {}  # folder -> {function: the files that define it}
     for path, lines in files.items():
         folder = os.path.dirname(path)
-        if not path.endswith(".cpp") or folder not in folders.values():
+        if not path.endswith((".cpp", ".cu")) or \
+                folder not in folders.values():
             continue
         for function in defined(lines):
             sources.setdefault(folder, {}).setdefault(function, []).append(path)
@@ -324,8 +370,7 @@ def check_families(files):
 
 def check_backend_names(files):
     """Yields (path, line number, problem) for files that name a backend."""
-    folders = [os.path.dirname(path) for path in files
-               if re.fullmatch(r"backends/\w+/backend\.yaml", path)]
+    folders = [os.path.dirname(path) for path, _ in backends(files)]
     if not folders:
         return
     name = re.compile(r"\b(" + "|".join(map(re.escape, folders)) + r")\b")

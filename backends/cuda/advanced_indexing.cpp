@@ -4,10 +4,10 @@
 #include "aten/engine/guard.h"
 #include "aten/engine/view.h"
 #include "aten/ops/indexing.h"
-#include "backends/cuda/compact.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/copy.h"
 #include "backends/cuda/scatter.h"
-#include "cuda_kernels.h"
+#include "backends/cuda/support/compact.h"
 
 namespace sy::cuda {
 

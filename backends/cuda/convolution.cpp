@@ -2,12 +2,12 @@
 
 #include "aten/backend/claims.h"
 #include "aten/ops/reduction.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/convolution.h"
 #include "backends/cuda/dnn/convolution.h"
 #include "backends/cuda/print/body.h"
-#include "backends/cuda/product_cut.h"
 #include "backends/cuda/runtime/launch.h"
-#include "cuda_kernels.h"
+#include "backends/cuda/support/product_cut.h"
 
 // Convolutions by cuDNN, or by our own kernels: one for each of the three
 // results, at any strides. Sums are made as those of products of matrices are.

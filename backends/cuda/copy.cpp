@@ -7,14 +7,14 @@
 #include "aten/engine/guard.h"
 #include "aten/engine/view.h"
 #include "aten/scalar_tensor.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/device/copy.cuh"
 #include "backends/cuda/engine/pointwise.h"
 #include "backends/cuda/runtime/context.h"
 #include "backends/cuda/runtime/copy.h"
-#include "backends/cuda/walk.h"
+#include "backends/cuda/support/walk.h"
 #include "c10/backend.h"
 #include "c10/device_guard.h"
-#include "cuda_kernels.h"
 
 namespace sy::cuda {
 
@@ -74,8 +74,6 @@ Tensor strided_on(Device device, const TensorBase& like, ScalarType dtype) {
       make_tensor_strided(like.sizes(), like.strides(), dtype, device));
 }
 
-DeviceInterface& devices() { return device_interface(kCUDA); }
-
 void upload(const Tensor& src, const Tensor& dst, bool non_blocking) {
   if (non_blocking && begin_copy(dst, src)) return;
   if (same_dense(dst, src)) {
@@ -112,13 +110,13 @@ void download(const Tensor& src, const Tensor& dst, bool non_blocking) {
   const Tensor here = laid_like(unexpanded(src), dst, travels_as(src, dst));
   if (same_dense(dst, here)) {
     if (non_blocking && begin_copy(dst, here)) return;
-    devices().copy_to_host(dst.raw_data(), here.raw_data(), here.nbytes(),
-                           src.device().index());
+    device_interface(kCUDA).copy_to_host(dst.raw_data(), here.raw_data(),
+                                         here.nbytes(), src.device().index());
     return;
   }
   const Tensor host = strided_on(Device(kCPU), here, here.dtype());
-  devices().copy_to_host(host.raw_data(), here.raw_data(), here.nbytes(),
-                         src.device().index());
+  device_interface(kCUDA).copy_to_host(host.raw_data(), here.raw_data(),
+                                       here.nbytes(), src.device().index());
   copy_cpu(dst, host);
 }
 
@@ -274,8 +272,8 @@ Scalar _local_scalar_dense(const Tensor& self) {
            "{}",
            self.sizes());
   const Tensor host(make_tensor({}, self.dtype(), Device(kCPU)));
-  devices().copy_to_host(host.raw_data(), self.raw_data(), self.itemsize(),
-                         self.device().index());
+  device_interface(kCUDA).copy_to_host(host.raw_data(), self.raw_data(),
+                                       self.itemsize(), self.device().index());
   return read_scalar("_local_scalar_dense", host);
 }
 

@@ -3,12 +3,12 @@
 
 #include "aten/engine/structured.h"
 #include "aten/engine/view.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/device/random_params.cuh"
 #include "backends/cuda/print/body.h"
 #include "backends/cuda/random.h"
 #include "backends/cuda/runtime/errors.h"
 #include "backends/cuda/runtime/launch.h"
-#include "cuda_kernels.h"
 
 // Poisson and binomial numbers: those of the CPU, up to the last bits of the
 // logarithms by which candidates are accepted.

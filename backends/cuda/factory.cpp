@@ -5,11 +5,11 @@
 #include "aten/engine/copy.h"
 #include "aten/engine/guard.h"
 #include "aten/scalar_tensor.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/copy.h"
 #include "backends/cuda/device/copy.cuh"
 #include "backends/cuda/runtime/copy.h"
-#include "backends/cuda/walk.h"
-#include "cuda_kernels.h"
+#include "backends/cuda/support/walk.h"
 
 namespace sy::cuda {
 
@@ -131,7 +131,7 @@ Tensor& arange_start_out(const Scalar& start, const Scalar& end,
                  whole ? step.to_long() : 0,
                  start.to_double(),
                  step.to_double()};
-  launch(device, kernel(device, "arange.cu", "arange", types),
+  launch(device, kernel(device, "factory_arange.cu", "arange", types),
          shape_for_items(device, n), p, {&row});
   if (!row.is_same(out)) copy_strided(out, row);
   return out;

@@ -10,12 +10,12 @@
 #include "aten/ops/factory.h"
 #include "aten/ops/indexing.h"
 #include "aten/ops/reduction.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/copy.h"
 #include "backends/cuda/cub/counts.h"
 #include "backends/cuda/device/histogram_params.cuh"
 #include "backends/cuda/runtime/copy.h"
 #include "backends/cuda/runtime/launch.h"
-#include "cuda_kernels.h"
 
 // Programs find the places of elements among the bins; kernels count numbers.
 

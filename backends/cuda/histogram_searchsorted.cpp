@@ -1,9 +1,9 @@
 #include "aten/engine/structured.h"
 #include "aten/result_type.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/device/search_params.cuh"
 #include "backends/cuda/print/body.h"
 #include "backends/cuda/runtime/launch.h"
-#include "cuda_kernels.h"
 
 namespace sy::cuda {
 

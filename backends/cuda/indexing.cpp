@@ -1,9 +1,9 @@
 #include "backends/cuda/indexing.h"
 
 #include "aten/engine/view.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/copy.h"
-#include "backends/cuda/walk.h"
-#include "cuda_kernels.h"
+#include "backends/cuda/support/walk.h"
 
 namespace sy::cuda {
 

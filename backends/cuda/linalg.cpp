@@ -2,12 +2,12 @@
 
 #include "aten/engine/structured.h"
 #include "aten/engine/view.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/blas/product.h"
 #include "backends/cuda/print/body.h"
-#include "backends/cuda/product.h"
-#include "backends/cuda/product_cut.h"
 #include "backends/cuda/runtime/launch.h"
-#include "cuda_kernels.h"
+#include "backends/cuda/support/product.h"
+#include "backends/cuda/support/product_cut.h"
 
 // Products of matrices by cuBLASLt, where it is and does them better (blas/),
 // or else by our own kernels: float32 and narrower floats add in float32,

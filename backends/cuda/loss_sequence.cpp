@@ -5,10 +5,10 @@
 #include <tuple>
 
 #include "aten/engine/structured.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/device/sequence_params.cuh"
 #include "backends/cuda/print/body.h"
 #include "backends/cuda/runtime/launch.h"
-#include "cuda_kernels.h"
 
 // Connectionist temporal classification. The recursions have a block for each
 // sequence, the gradient one for each sequence and step.

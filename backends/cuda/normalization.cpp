@@ -5,10 +5,10 @@
 #include <tuple>
 
 #include "aten/engine/dims.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/engine/dense.h"
 #include "backends/cuda/engine/rows.h"
 #include "backends/cuda/print/body.h"
-#include "cuda_kernels.h"
 
 namespace sy::cuda {
 

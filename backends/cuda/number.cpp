@@ -4,11 +4,11 @@
 #include "aten/engine/structured.h"
 #include "aten/engine/view.h"
 #include "aten/result_type.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/device/number_params.cuh"
 #include "backends/cuda/print/body.h"
 #include "backends/cuda/runtime/launch.h"
-#include "backends/cuda/walk.h"
-#include "cuda_kernels.h"
+#include "backends/cuda/support/walk.h"
 
 namespace sy::cuda {
 

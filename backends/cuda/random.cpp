@@ -8,12 +8,11 @@
 #include "aten/engine/copy.h"
 #include "aten/engine/guard.h"
 #include "aten/engine/structured.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/device/random_params.cuh"
 #include "backends/cuda/print/body.h"
 #include "backends/cuda/runtime/launch.h"
 #include "c10/half.h"
-#include "c10/philox.h"
-#include "cuda_kernels.h"
 
 // The numbers of the CPU for the same seed, bit for bit:
 // backends/cpu/random.cpp says of which words an element is made. An element is
@@ -65,28 +64,6 @@ Tensor& fill(const char* op, const char* name, Tensor& self,
   return self;
 }
 
-struct Bounds {
-  int64_t low, high;  // of the values of the dtype
-  int64_t largest;    // it holds all whole numbers up to this
-};
-
-Bounds bounds_of(ScalarType dtype) {
-  constexpr auto kLeast = std::numeric_limits<int64_t>::min();
-  constexpr auto kMost = std::numeric_limits<int64_t>::max();
-  switch (dtype) {
-    case kBool: return {0, 1, 1};
-    case kByte: return {0, 255, 255};
-    case kChar: return {-128, 127, 127};
-    case kShort: return {-32768, 32767, 32767};
-    case kInt: return {INT32_MIN, INT32_MAX, INT32_MAX};
-    case kHalf: return {-65504, 65504, int64_t{1} << 11};
-    case kBFloat16: return {kLeast, kMost, int64_t{1} << 8};
-    case kFloat: return {kLeast, kMost, int64_t{1} << 24};
-    case kDouble: return {kLeast, kMost, int64_t{1} << 53};
-    default: return {kLeast, kMost, kMost};
-  }
-}
-
 // No `to`: up to the largest value of the dtype.
 Tensor& whole(Tensor& self, int64_t from, std::optional<int64_t> to,
               const OptionalGenerator& generator) {
@@ -119,6 +96,23 @@ double rounded(const Tensor& t, double v) {
 }
 
 }  // namespace
+
+Bounds bounds_of(ScalarType dtype) {
+  constexpr auto kLeast = std::numeric_limits<int64_t>::min();
+  constexpr auto kMost = std::numeric_limits<int64_t>::max();
+  switch (dtype) {
+    case kBool: return {0, 1, 1};
+    case kByte: return {0, 255, 255};
+    case kChar: return {-128, 127, 127};
+    case kShort: return {-32768, 32767, 32767};
+    case kInt: return {INT32_MIN, INT32_MAX, INT32_MAX};
+    case kHalf: return {-65504, 65504, int64_t{1} << 11};
+    case kBFloat16: return {kLeast, kMost, int64_t{1} << 8};
+    case kFloat: return {kLeast, kMost, int64_t{1} << 24};
+    case kDouble: return {kLeast, kMost, int64_t{1} << 53};
+    default: return {kLeast, kMost, kMost};
+  }
+}
 
 GeneratorImpl::Range reserve_words(const char* op,
                                    const OptionalGenerator& generator,
@@ -175,41 +169,6 @@ Tensor bernoulli(const Tensor& self, OptionalGenerator generator) {
   DrawParams d = {};
   d.chances = static_cast<const double*>(chances.raw_data());
   return fill("bernoulli", "draw_bernoulli", out, generator, 2, d, chances);
-}
-
-// Each place from the last on is exchanged with one up to it: n steps in this
-// order, which the host does.
-Tensor& randperm_generator_out(int64_t n, OptionalGenerator generator,
-                               Tensor& out) {
-  SY_CHECK(n >= 0, Value, "[randperm] n: expected at least 0, got {}", n);
-  SY_CHECK(out.scalar_type() != kBool, Type,
-           "[randperm] dtype: expected a dtype of numbers, got bool");
-  const Bounds b = bounds_of(out.scalar_type());
-  SY_CHECK(n == 0 || n - 1 <= b.high, Value,
-           "[randperm] n: expected at most {} for {}, got {}", b.high,
-           out.scalar_type(), n);
-  const GeneratorImpl::Range range =
-      reserve_words("randperm", generator, out.device(), 2 * n);
-  if (out.dim() != 1 || out.numel() != n) resize_output("randperm", out, n);
-  if (n == 0) return out;
-  const Tensor order(make_tensor(n, kLong, Device(kCPU)));
-  auto* const at = static_cast<int64_t*>(order.raw_data());
-  for (int64_t i = 0; i < n; ++i) at[i] = i;
-  PhiloxBlock block = {};
-  for (int64_t i = n - 1; i > 0; --i) {
-    const auto word = static_cast<size_t>(i % 2 * 2);
-    if (word != 0 || i == n - 1) {
-      block =
-          philox_block(range.seed, range.offset + static_cast<uint64_t>(i / 2));
-    }
-    const uint64_t bits = uint64_t{block[word + 1]} << 32 | block[word];
-    const auto other = static_cast<int64_t>(
-        static_cast<unsigned __int128>(bits) * static_cast<uint64_t>(i + 1) >>
-        64);
-    std::swap(at[i], at[other]);
-  }
-  copy_tensor(out, order);
-  return out;
 }
 
 }  // namespace sy::cuda

@@ -1,6 +1,6 @@
 #include "aten/engine/dims.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/copy.h"
-#include "cuda_kernels.h"
 
 namespace sy::cuda {
 

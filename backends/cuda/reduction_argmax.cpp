@@ -1,11 +1,10 @@
-#include <optional>
-#include <tuple>
+#include "backends/cuda/reduction_argmax.h"
 
 #include "aten/engine/copy.h"
 #include "aten/engine/dims.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/engine/reduce_launch.h"
 #include "backends/cuda/print/body.h"
-#include "cuda_kernels.h"
 
 namespace sy::cuda {
 
@@ -30,9 +29,10 @@ class Kernels final : public ReduceKernels {
   Define defines_[3];
 };
 
-// `values` may be nullptr. The results have the sizes of a reduction.
-void find(const char* op, bool max, Tensor self, std::optional<int64_t> dim,
-          Tensor* values, Tensor* places) {
+}  // namespace
+
+void find_extremes(const char* op, bool max, Tensor self,
+                   std::optional<int64_t> dim, Tensor* values, Tensor* places) {
   const uint64_t reduced =
       dim ? (self.dim() == 0 ? 0
                              : uint64_t{1} << wrap_dim(op, *dim, self.dim()))
@@ -78,6 +78,8 @@ void find(const char* op, bool max, Tensor self, std::optional<int64_t> dim,
   results.store();
 }
 
+namespace {
+
 Tensor place_of(const char* op, bool max, const Tensor& self,
                 std::optional<int64_t> dim, bool keepdim) {
   Dims sizes;
@@ -88,23 +90,8 @@ Tensor place_of(const char* op, bool max, const Tensor& self,
     if (reduced && keepdim) sizes.push_back(1);
   }
   Tensor places(make_tensor(sizes, kLong, self.device()));
-  find(op, max, self, dim, nullptr, &places);
+  find_extremes(op, max, self, dim, nullptr, &places);
   return places;
-}
-
-std::tuple<Tensor, Tensor> value_and_place(const char* op, bool max,
-                                           const Tensor& self, int64_t dim,
-                                           bool keepdim) {
-  Dims sizes;
-  const int64_t at = wrap_dim(op, dim, self.dim());
-  for (int64_t d = 0; d < self.dim(); ++d) {
-    if (d != at) sizes.push_back(self.sizes()[static_cast<size_t>(d)]);
-    if (d == at && keepdim) sizes.push_back(1);
-  }
-  Tensor values(make_tensor(sizes, self.dtype(), self.device()));
-  Tensor places(make_tensor(sizes, kLong, self.device()));
-  find(op, max, self, dim, &values, &places);
-  return {values, places};
 }
 
 }  // namespace
@@ -115,16 +102,6 @@ Tensor argmax(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
 
 Tensor argmin(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
   return place_of("argmin", false, self, dim, keepdim);
-}
-
-std::tuple<Tensor, Tensor> max_dim(const Tensor& self, int64_t dim,
-                                   bool keepdim) {
-  return value_and_place("max", true, self, dim, keepdim);
-}
-
-std::tuple<Tensor, Tensor> min_dim(const Tensor& self, int64_t dim,
-                                   bool keepdim) {
-  return value_and_place("min", false, self, dim, keepdim);
 }
 
 }  // namespace sy::cuda

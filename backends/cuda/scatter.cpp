@@ -1,27 +1,14 @@
 #include "backends/cuda/scatter.h"
 
-#include "aten/engine/apart.h"
 #include "aten/engine/copy.h"
 #include "aten/engine/view.h"
 #include "aten/scalar_tensor.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/copy.h"
-#include "cuda_kernels.h"
 
 namespace sy::cuda {
 
 namespace {
-
-constexpr int kIndexArgument = 2;  // of all that are here
-
-int64_t span_of(const TensorBase& t) {
-  return static_cast<int64_t>(storage_span(t).bytes / t.itemsize());
-}
-
-// A source on the device, apart from what is written.
-Source source_of(const Tensor& source, const Tensor& out) {
-  const Tensor t = generated::apart(on_device(source, out.device()), out);
-  return {t, strides_of(t)};
-}
 
 // One value for everything.
 Source value_of(const Scalar& value, const Tensor& out, int64_t dims) {
@@ -30,72 +17,6 @@ Source value_of(const Scalar& value, const Tensor& out, int64_t dims) {
   Dims strides;
   for (int64_t d = 0; d < dims; ++d) strides.push_back(0);
   return {one, strides};
-}
-
-Route route_of(const char* op, const Tensor& out, int64_t dim) {
-  SY_CHECK(out.is_cuda(), Value,
-           "[{}] self: expected a tensor on the device of index, got {}", op,
-           describe(out));
-  Route r;
-  r.op = op;
-  r.dim = dim;
-  return r;
-}
-
-// A vector of indices: the source has a slice for each.
-Route slices(const char* op, const Tensor& out, int64_t dim,
-             const Tensor& index, bool wrap) {
-  dim = wrap_dim(op, dim, out.dim());
-  Route r = route_of(op, out, dim);
-  r.sizes = sizes_of(out);
-  const int64_t size = r.sizes[dim];
-  r.sizes[dim] = index.numel();
-  if (index.numel() > 0) check_not_empty(op, size);
-  r.argument = kIndexArgument;
-  r.to_strides = strides_of(out);
-  r.span = span_of(out);
-  r.at.index = generated::apart(on_device(index, out.device()), out);
-  for (int64_t d = 0; d < r.sizes.size(); ++d) r.at.strides.push_back(0);
-  if (index.numel() > 1) r.at.strides[dim] = strides_of(r.at.index)[0];
-  r.at.low = wrap ? -size : 0;
-  r.at.size = size;
-  r.at.step = r.to_strides[dim];
-  return r;
-}
-
-void check_slices(const char* op, const Tensor& self, int64_t dim,
-                  const Tensor& index, const Tensor& source) {
-  dim = wrap_dim(op, dim, self.dim());
-  Dims wanted = sizes_of(self);
-  wanted[dim] = index.numel();
-  SY_CHECK(IntArrayRef(sizes_of(source)) == IntArrayRef(wanted), Value,
-           "[{}] source: expected sizes {}, those of self with one slice for "
-           "each index, got {}",
-           op, IntArrayRef(wanted), source.sizes());
-}
-
-// Indices for every element; `src` may be nullptr.
-Route elements(const char* op, const Tensor& out, int64_t dim,
-               const Tensor& index, const Tensor* src) {
-  dim = wrap_dim(op, dim, out.dim());
-  Route r = route_of(op, out, dim);
-  r.sizes = sizes_of(index);
-  if (index.numel() == 0) return r;
-  if (src != nullptr) check_covers(op, "src", *src, index, -1);
-  check_covers(op, "self", out, index, dim);
-  const int64_t size = sizes_of(out)[dim];
-  check_not_empty(op, size);
-  r.argument = kIndexArgument;
-  r.to_strides = strides_of(out);
-  r.span = span_of(out);
-  r.at.index = generated::apart(on_device(index, out.device()), out);
-  r.at.strides = strides_of(r.at.index);
-  for (int64_t d = 0; d < r.sizes.size(); ++d) {
-    if (r.sizes[d] == 1) r.at.strides[d] = 0;
-  }
-  r.at.size = size;
-  r.at.step = r.to_strides[dim];
-  return r;
 }
 
 struct Reduction {
@@ -142,7 +63,7 @@ void reduce(const Route& r, const Reduction& reduction, const Tensor& out,
 
 Tensor& scatter__src(Tensor& self, int64_t dim, const Tensor& index,
                      const Tensor& src) {
-  const Route r = elements("scatter", self, dim, index, &src);
+  const Route r = route_of_elements("scatter", self, dim, index, &src);
   if (index.numel() > 0) assign(r, self, source_of(src, self));
   return self;
 }
@@ -150,7 +71,7 @@ Tensor& scatter__src(Tensor& self, int64_t dim, const Tensor& index,
 Tensor& scatter__value(Tensor& self, int64_t dim, const Tensor& index,
                        const Scalar& value) {
   static_cast<void>(element_bits(value, self.dtype()));  // throws if too large
-  const Route r = elements("scatter", self, dim, index, nullptr);
+  const Route r = route_of_elements("scatter", self, dim, index, nullptr);
   if (index.numel() > 0) {
     assign(r, self, value_of(value, self, r.sizes.size()));
   }
@@ -160,7 +81,7 @@ Tensor& scatter__value(Tensor& self, int64_t dim, const Tensor& index,
 Tensor& scatter__reduce(Tensor& self, int64_t dim, const Tensor& index,
                         const Tensor& src, std::string_view reduce) {
   const JoinWay way = parse_join("scatter", reduce);
-  const Route r = elements("scatter", self, dim, index, &src);
+  const Route r = route_of_elements("scatter", self, dim, index, &src);
   if (index.numel() > 0) join_all(r, self, source_of(src, self), way);
   return self;
 }
@@ -169,7 +90,7 @@ Tensor& scatter__value_reduce(Tensor& self, int64_t dim, const Tensor& index,
                               const Scalar& value, std::string_view reduce) {
   const JoinWay way = parse_join("scatter", reduce);
   static_cast<void>(element_bits(value, self.dtype()));
-  const Route r = elements("scatter", self, dim, index, nullptr);
+  const Route r = route_of_elements("scatter", self, dim, index, nullptr);
   if (index.numel() == 0) return self;
   join(r, self, value_of(value, self, r.sizes.size()), way, {});
   return self;
@@ -179,41 +100,17 @@ Tensor& scatter_reduce__two(Tensor& self, int64_t dim, const Tensor& index,
                             const Tensor& src, std::string_view how,
                             bool include_self) {
   const Reduction reduction = parse_reduction("scatter_reduce", how, true);
-  const Route r = elements("scatter_reduce", self, dim, index, &src);
+  const Route r = route_of_elements("scatter_reduce", self, dim, index, &src);
   if (index.numel() > 0) {
     reduce(r, reduction, self, source_of(src, self), include_self);
   }
   return self;
 }
 
-Tensor& scatter_add_(Tensor& self, int64_t dim, const Tensor& index,
-                     const Tensor& src) {
-  const Route r = elements("scatter_add", self, dim, index, &src);
-  if (index.numel() > 0) join_all(r, self, source_of(src, self), kJoinAdd);
-  return self;
-}
-
-Tensor& index_add_(Tensor& self, int64_t dim, const Tensor& index,
-                   const Tensor& source, const Scalar& alpha) {
-  SY_CHECK(!alpha.is_boolean() || self.dtype() == kBool, Type,
-           "[index_add] alpha: expected a number for {}, got a bool",
-           self.dtype());
-  SY_CHECK(!alpha.is_floating_point() || self.is_floating_point(), Type,
-           "[index_add] alpha: expected a whole number for {}, got {}",
-           self.dtype(), alpha);
-  check_slices("index_add", self, dim, index, source);
-  JoinHow how;
-  how.alpha = element_bits(alpha, self.dtype());
-  how.scales = alpha.equal(1) ? 0 : 1;
-  join(slices("index_add", self, dim, index, false), self,
-       source_of(source, self), kJoinAdd, how);
-  return self;
-}
-
 Tensor& index_copy_(Tensor& self, int64_t dim, const Tensor& index,
                     const Tensor& source) {
   check_slices("index_copy", self, dim, index, source);
-  assign(slices("index_copy", self, dim, index, false), self,
+  assign(route_of_slices("index_copy", self, dim, index, false), self,
          source_of(source, self));
   return self;
 }
@@ -221,7 +118,8 @@ Tensor& index_copy_(Tensor& self, int64_t dim, const Tensor& index,
 Tensor& index_fill__int_Scalar(Tensor& self, int64_t dim, const Tensor& index,
                                const Scalar& value) {
   static_cast<void>(element_bits(value, self.dtype()));
-  const Route r = slices("index_fill", self, dim, index, /*wrap=*/true);
+  const Route r =
+      route_of_slices("index_fill", self, dim, index, /*wrap=*/true);
   assign(r, self, value_of(value, self, r.sizes.size()));
   return self;
 }
@@ -229,7 +127,8 @@ Tensor& index_fill__int_Scalar(Tensor& self, int64_t dim, const Tensor& index,
 // The value stays on the device.
 Tensor& index_fill__int_Tensor(Tensor& self, int64_t dim, const Tensor& index,
                                const Tensor& value) {
-  const Route r = slices("index_fill", self, dim, index, /*wrap=*/true);
+  const Route r =
+      route_of_slices("index_fill", self, dim, index, /*wrap=*/true);
   const Tensor one = empty_on(self.device(), {}, self.dtype());
   copy_tensor(one, value);
   Source everywhere{one, r.sizes};
@@ -243,8 +142,8 @@ Tensor& index_reduce_(Tensor& self, int64_t dim, const Tensor& index,
                       bool include_self) {
   const Reduction reduction = parse_reduction("index_reduce", how, false);
   check_slices("index_reduce", self, dim, index, source);
-  reduce(slices("index_reduce", self, dim, index, false), reduction, self,
-         source_of(source, self), include_self);
+  reduce(route_of_slices("index_reduce", self, dim, index, false), reduction,
+         self, source_of(source, self), include_self);
   return self;
 }
 
@@ -280,18 +179,6 @@ Tensor scatter_reduce_two(const Tensor& self, int64_t dim, const Tensor& index,
                           bool include_self) {
   Tensor out = copy_of(self);
   return scatter_reduce__two(out, dim, index, src, reduce, include_self);
-}
-
-Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index,
-                   const Tensor& src) {
-  Tensor out = copy_of(self);
-  return scatter_add_(out, dim, index, src);
-}
-
-Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index,
-                 const Tensor& source, const Scalar& alpha) {
-  Tensor out = copy_of(self);
-  return index_add_(out, dim, index, source, alpha);
 }
 
 Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index,

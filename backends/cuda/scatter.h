@@ -28,6 +28,20 @@ struct Source {
   Dims strides;
 };
 
+// A source on the device, apart from what is written.
+Source source_of(const Tensor& source, const Tensor& out);
+// A vector of indices: the source has a slice for each. `wrap`: negative ones
+// count from the end.
+Route route_of_slices(const char* op, const Tensor& out, int64_t dim,
+                      const Tensor& index, bool wrap);
+// Throws ValueError unless the source has the sizes of self with one slice for
+// each index.
+void check_slices(const char* op, const Tensor& self, int64_t dim,
+                  const Tensor& index, const Tensor& source);
+// Indices for every element; `src` may be nullptr.
+Route route_of_elements(const char* op, const Tensor& out, int64_t dim,
+                        const Tensor& index, const Tensor* src);
+
 // Writes the elements of the source to `out`. The last of several for one place
 // stays, in the order of the indices.
 void assign(const Route& route, const Tensor& out, const Source& source);

@@ -4,9 +4,9 @@
 
 #include "aten/scalar_tensor.h"
 #include "backends/cuda/copy.h"
-#include "backends/cuda/group.h"
 #include "backends/cuda/scatter.h"
-#include "backends/cuda/walk.h"
+#include "backends/cuda/support/group.h"
+#include "backends/cuda/support/walk.h"
 
 namespace sy::cuda {
 
@@ -127,7 +127,7 @@ Split split(const Route& r, const Source& s) {
   return x;
 }
 
-// A dtype with the size of the type that join.cu joins elements in.
+// A dtype with the size of the type that scatter_join.cu joins elements in.
 ScalarType register_of(ScalarType dtype) {
   if (dtype == kDouble) return kDouble;
   return is_floating_type(dtype) ? kFloat : kLong;
@@ -254,7 +254,7 @@ void join(const Route& route, const Tensor& out, const Source& source,
     return [name, way, &x](int64_t) -> const Function& {
       const Define defines[] = {{"SY_T", device_type(x.out.dtype())},
                                 {"SY_JOIN", way_name(way)}};
-      return kernel(x.device(), "join.cu", name, defines);
+      return kernel(x.device(), "scatter_join.cu", name, defines);
     };
   };
   // Only sorting brings the elements for one place together.

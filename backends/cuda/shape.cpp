@@ -6,10 +6,10 @@
 #include "aten/engine/guard.h"
 #include "aten/engine/view.h"
 #include "aten/result_type.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/copy.h"
 #include "backends/cuda/device/shape.cuh"
-#include "backends/cuda/walk.h"
-#include "cuda_kernels.h"
+#include "backends/cuda/support/walk.h"
 
 namespace sy::cuda {
 

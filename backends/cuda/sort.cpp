@@ -7,11 +7,11 @@
 
 #include "aten/engine/dims.h"
 #include "aten/engine/structured.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/cub/sort.h"
 #include "backends/cuda/device/sort_params.cuh"
-#include "backends/cuda/key_kind.h"
 #include "backends/cuda/runtime/launch.h"
-#include "cuda_kernels.h"
+#include "backends/cuda/support/key_kind.h"
 
 // Rows lie one after the other; a dim that is not the last is moved there and
 // back. Short rows are sorted in the memory of a block, several by one, long

@@ -5,13 +5,13 @@
 #include "aten/engine/structured.h"
 #include "aten/operators.h"
 #include "aten/ops/unique.h"
-#include "backends/cuda/compact.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/copy.h"
 #include "backends/cuda/device/unique_params.cuh"
-#include "backends/cuda/key_kind.h"
 #include "backends/cuda/runtime/launch.h"
 #include "backends/cuda/sort.h"
-#include "cuda_kernels.h"
+#include "backends/cuda/support/compact.h"
+#include "backends/cuda/support/key_kind.h"
 
 // Elements are sorted, with where they were; the first of each run of equals
 // begins a group. The host waits for the number of groups.

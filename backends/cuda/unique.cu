@@ -22,7 +22,7 @@ SY_KERNEL(take_groups, TakeGroupsParams, 256) {
   }
 }
 
-// A warp takes some elements in a row, as in compact.cu.
+// A warp takes some elements in a row, as in support/compact.cu.
 SY_KERNEL(number_groups, NumberGroupsParams, kCompactThreads) {
   constexpr int kWarps = kCompactThreads / 32;
   __shared__ unsigned int sums[kWarps];

@@ -1,5 +1,6 @@
 #include <cstring>
 
+#include "backends/lazy/backend_gen.h"
 #include "backends/lazy/graph.h"
 #include "backends/lazy/inner_stream.h"
 #include "backends/lazy/text.h"
@@ -60,11 +61,6 @@ class LazyDevice final : public DeviceInterface {
   static int index() { return std::max(inner_device().index(), 0); }
 };
 
-LazyDevice& device() {
-  static auto* d = new LazyDevice;  // leaked: storages may outlive the library
-  return *d;
-}
-
 // Names the calls that an unload() would lose.
 class Holders final : public HolderReport {
  public:
@@ -77,11 +73,13 @@ class Holders final : public HolderReport {
 };
 Holders holders;
 
-SY_BACKEND(Lazy, m) {
-  m.device("lazy", &device());
-  m.service(BackendService::kHolders, &holders);
-}
+SY_BACKEND(Lazy, m) { m.service(BackendService::kHolders, &holders); }
 
 }  // namespace
+
+DeviceInterface& devices() {
+  static auto* d = new LazyDevice;  // leaked: storages may outlive the library
+  return *d;
+}
 
 }  // namespace sy::lazy

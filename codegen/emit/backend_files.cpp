@@ -143,7 +143,7 @@ class Emitter {
   std::string registrations() const {
     Writer body;
     if (has_claims()) write_claims(body);
-    if (options_.plugin) write_manifest(body);
+    if (options_.plugin && claims_anything()) write_manifest(body);
     if (!b_.interface.empty()) write_devices(body);
     if (has_engines()) write_engines(body);
     write_kernels(body, b_.key.str(), kernels_.supported, true);
@@ -180,6 +180,11 @@ class Emitter {
   }
   bool has_claims() const {
     return b_.claims.any || !kernels_.own_claims.empty();
+  }
+  // Whether it has kernels that tools can ask for.
+  bool claims_anything() const {
+    return !kernels_.supported.empty() || !kernels_.autograd.empty() ||
+           has_engines();
   }
   std::string claims_name(const std::string& ns, const Overload* o) const {
     return has_own_claims(o) ? "kClaims_" + suffix(ns, o) : "kClaims";

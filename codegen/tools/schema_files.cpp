@@ -5,7 +5,9 @@
 #include <ostream>
 #include <system_error>
 
+#include "codegen/backends.h"
 #include "lang/format.h"
+#include "lang/yaml.h"
 
 namespace sy::codegen {
 namespace {
@@ -25,6 +27,12 @@ void add_folder(const fs::path& folder, std::vector<std::string>& out) {
       out.push_back(entry.path().string());
     }
   }
+}
+
+// Mistakes in the description are told by its readers.
+bool is_plugin(const std::string& file) {
+  lang::Diagnostics ignored;
+  return read_backend(lang::read_file(file, ignored), file, ignored).plugin;
 }
 
 bool is_library(const fs::path& folder) {
@@ -97,7 +105,9 @@ std::vector<std::string> backend_files(const std::string& folder) {
   for (const auto& entry :
        fs::directory_iterator(beside.lexically_normal(), failed)) {
     const fs::path file = entry.path() / "backend.yaml";
-    if (fs::is_regular_file(file, failed)) out.push_back(file.string());
+    if (fs::is_regular_file(file, failed) && !is_plugin(file.string())) {
+      out.push_back(file.string());
+    }
   }
   std::sort(out.begin(), out.end());
   return out;

@@ -21,7 +21,7 @@ bool is_tags(std::string_view path);
 std::string library_of(const std::string& file);
 
 // The descriptions of the backends that a folder of schemas goes with:
-// backends/NAME/backend.yaml beside it. Sorted.
+// backends/NAME/backend.yaml beside it, but those of plugins. Sorted.
 std::vector<std::string> backend_files(const std::string& folder);
 
 // The files of `with` that are not among `files`: names may refer to them. A

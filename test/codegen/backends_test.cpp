@@ -41,6 +41,19 @@ TEST(Backends, ADescriptionIsRead) {
   EXPECT_FALSE(b.falls_back);
   EXPECT_TRUE(b.names("relu"));
   EXPECT_FALSE(b.names("mm"));
+  EXPECT_FALSE(b.plugin);
+}
+
+TEST(Backends, ADescriptionSaysWhetherItIsOfAPlugin) {
+  lang::Diagnostics d;
+  const Backend b = read_backend(
+      "backend: Npu\nplugin: true\ncpp_namespace: npu\nsupported: []\n",
+      "a/b/backend.yaml", d);
+  EXPECT_EQ(d.str(), "");
+  EXPECT_TRUE(b.plugin);
+  EXPECT_EQ(errors_of("backend: Npu\nplugin: yes\ncpp_namespace: npu\n"
+                      "supported: []\n"),
+            "x/backend.yaml:2:9: error: unknown plugin 'yes'");
 }
 
 TEST(Backends, EveryMistakeIsReported) {

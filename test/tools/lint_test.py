@@ -175,6 +175,30 @@ class LintTest(unittest.TestCase):
                       problems[0])
         self.assertIn("backends/mine/a.cpp or a_<topic>.cpp", problems[1])
 
+    def test_kernels_that_a_backend_lists_are_in_files_of_their_family(self):
+        tree = {
+            "schemas/ops/a.yaml": "- func: f.Tensor(Tensor self) -> Tensor\n",
+            "schemas/ops/b.yaml": "- func: g(Tensor self) -> Tensor\n",
+            "backends/npu/backend.yaml":
+                "backend: Npu\nsupported:\n"
+                "  - f_.Tensor  # in place\n  - g: {dtypes: [float32]}\n",
+            "backends/npu/a.cpp": "void f__Tensor() {\n}\n"}
+        good = {**tree, "backends/npu/b_more.cpp": "void g() {\n}\n"}
+        self.assertEqual(found_in(good), [])
+        problems = found_in({**tree, "backends/npu/a.cpp":
+                             "void f__Tensor() {\n}\nvoid g() {\n}\n"})
+        self.assertEqual(len(problems), 1, problems)
+        self.assertIn("backends/npu/backend.yaml:4: names g, which is in "
+                      "backends/npu/a.cpp", problems[0])
+        problems = found_in(tree)
+        self.assertEqual(len(problems), 1, problems)
+        self.assertIn("backends/npu/backend.yaml:4: names g for Npu, which no "
+                      "file of backends/npu/ defines", problems[0])
+        problems = found_in({**good, "backends/npu/group.cu": ""})
+        self.assertEqual(len(problems), 1, problems)
+        self.assertIn("backends/npu/group.cu:1: is named after no family",
+                      problems[0])
+
     def test_no_backend_is_named_where_all_are_meant(self):
         npu = {"backends/npu/backend.yaml": "backend: Npu\n"}
         for path, text in (

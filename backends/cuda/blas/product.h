@@ -1,6 +1,6 @@
 #pragma once
 
-#include "backends/cuda/product.h"
+#include "backends/cuda/support/product.h"
 
 namespace sy::cuda::blas {
 

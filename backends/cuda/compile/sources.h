@@ -4,11 +4,11 @@
 
 #include "c10/array_ref.h"
 
-// The texts of the device code, as they were when the library was built:
-// backends/cuda/*.cu by their names ("indexing.cu"), device/** by their path in
-// that folder ("functors/math.cuh"), and files of other folders by their path
-// in the repository. embed.py writes the table. An #include of device code says
-// one of these names.
+// The texts of the device code, as they were when the library was built: *.cu by
+// their path in backends/cuda ("indexing.cu", "engine/interpret.cu"), device/**
+// by their path in that folder ("functors/math.cuh"), and files of other folders
+// by their path in the repository. embed.py writes the table. An #include of
+// device code says one of these names.
 
 namespace sy::cuda {
 

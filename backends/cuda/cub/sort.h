@@ -1,7 +1,7 @@
 #pragma once
 
 #include "aten/tensor.h"
-#include "backends/cuda/key_kind.h"
+#include "backends/cuda/support/key_kind.h"
 
 namespace sy::cuda::cub {
 

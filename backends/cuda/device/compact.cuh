@@ -3,7 +3,7 @@
 #include "launch_head.cuh"
 #include "walk.cuh"
 
-// Arguments of the kernels of compact.cu.
+// Arguments of the kernels of support/compact.cu.
 
 namespace sy::cuda {
 

@@ -2,7 +2,7 @@
 
 #include "launch_head.cuh"
 
-// Arguments of the kernels of group.cu.
+// Arguments of the kernels of support/group.cu.
 
 namespace sy::cuda {
 

@@ -2,7 +2,7 @@
 
 #include "indexing.cuh"
 
-// Arguments of the kernels of scatter.cu and join.cu.
+// Arguments of the kernels of scatter.cu and scatter_join.cu.
 
 namespace sy::cuda {
 

@@ -76,7 +76,7 @@ struct Defines {
       "SY_TYPE_f32", "SY_TYPE_f64", "SY_TYPE_u8",  "SY_TYPE_i8",
       "SY_TYPE_i16", "SY_TYPE_i32", "SY_TYPE_i64", "SY_TYPE_b8"};
 };
-constexpr std::string_view kSource = "interpret.cu";
+constexpr std::string_view kSource = "engine/interpret.cu";
 
 enum class AtHand : uint8_t { kUnknown, kNo, kYes };
 // The state of the interpreter of each device, type and kind.

@@ -4,7 +4,7 @@
 
 #include "aten/engine/dims.h"
 #include "aten/tensor.h"
-#include "backends/cuda/walk.h"
+#include "backends/cuda/support/walk.h"
 
 // How reductions and scans walk memory, for kernels.
 

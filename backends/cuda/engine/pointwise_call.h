@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "aten/program/program.h"
-#include "backends/cuda/walk.h"
+#include "backends/cuda/support/walk.h"
 
 // One run of an element program on a device, after all checks: where the
 // operands lie, and the kernel for them.

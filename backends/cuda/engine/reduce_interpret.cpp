@@ -62,7 +62,7 @@ class Kernels final : public ReduceKernels {
     constexpr const char* kNames[] = {"reduce_rows_interpreted",
                                       "reduce_columns_interpreted",
                                       "reduce_pieces_interpreted"};
-    return kernel(device_, "reduce_interpret.cu",
+    return kernel(device_, "engine/reduce_interpret.cu",
                   kNames[static_cast<int>(shell)], defines_);
   }
 

@@ -31,7 +31,7 @@ void interpret_scan(int device, const print::ScanText& t, const ScanHead& head,
   constexpr const char* kNames[] = {"scan_rows_interpreted",
                                     "scan_short_rows_interpreted",
                                     "scan_columns_interpreted"};
-  const Function& f = kernel(device, "scan_interpret.cu",
+  const Function& f = kernel(device, "engine/scan_interpret.cu",
                              kNames[static_cast<int>(cut.shell)], defines);
   launch_scan(device, f, cut, layout, t.chooses ? 16 : 8, &p, sizeof p, used,
               n);

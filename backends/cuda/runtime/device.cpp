@@ -1,4 +1,4 @@
-#include "backends/cuda/runtime/device.h"
+#include "backends/cuda/backend_gen.h"
 
 #include <cstring>
 #include <deque>
@@ -155,7 +155,7 @@ class Devices final : public DeviceInterface {
 
 }  // namespace
 
-DeviceInterface& devices() noexcept {
+DeviceInterface& devices() {
   static auto* const d = new Devices;
   return *d;
 }
@@ -174,4 +174,3 @@ static Tensor why_unavailable() {
 SY_LIBRARY(cuda, m) {
   m.def("why_unavailable() -> Tensor", SY_FN(sy::cuda::why_unavailable));
 }
-SY_BACKEND(CUDA, m) { m.device("cuda", &sy::cuda::devices()); }

@@ -64,7 +64,7 @@ class CudaBuiltIn : public testing::Test {
     if (!has_kernels()) GTEST_SKIP() << "built without NVRTC";
     const std::string said =
         error_of([] { interpreter(0, program::ComputeType::i32, false); });
-    EXPECT_NE(said.find("interpret: cannot compile interpret.cu with "),
+    EXPECT_NE(said.find("interpret: cannot compile engine/interpret.cu with "),
               std::string::npos)
         << said;
     EXPECT_NE(said.find("/nowhere/libnvrtc.so"), std::string::npos) << said;

@@ -115,7 +115,7 @@ TEST(CudaUnit, HasTheFilesThatItsTextIncludes) {
   for (const SourceFile* const f : unit.headers) names.insert(f->name);
   EXPECT_TRUE(names.contains("kernel.cuh"));
   EXPECT_TRUE(names.contains("launch_head.cuh"));  // by way of kernel.cuh
-  EXPECT_FALSE(names.contains("interpret.cu"));
+  EXPECT_FALSE(names.contains("engine/interpret.cu"));
 }
 
 TEST(CudaUnit, EveryIncludedFileIsCarried) {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <random>
 
-#include "backends/cuda/walk.h"
+#include "backends/cuda/support/walk.h"
 #include "c10/half.h"
 
 #define SY_CUDA_ON_HOST 1

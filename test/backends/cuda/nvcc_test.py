@@ -29,12 +29,19 @@ def read_instances(path):
     return found
 
 
+def sources_below(folder):
+    """The names of the sources, by their paths in the folder."""
+    return sorted(os.path.relpath(os.path.join(place, f), folder)
+                  for place, _, names in os.walk(folder, followlinks=True)
+                  for f in names if f.endswith(".cu"))
+
+
 def main(program, instances, sources, *folders):
     if not program:
         print("SKIPPED: this machine has no nvcc")
         return 0
     listed = read_instances(instances)
-    there = sorted(f for f in os.listdir(sources) if f.endswith(".cu"))
+    there = sources_below(sources)
     failures = [f"{instances}: has no line for {s}"
                 for s in there if s not in listed]
     failures += [f"{instances}: there is no {s}"

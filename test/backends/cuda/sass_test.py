@@ -55,7 +55,7 @@ WRITTEN = {
         "copy_items": Promise(loads=4, stores=4),
         "transpose_items": Promise(loads=1, stores=1)}),
     "factory.cu": ("SY_ITEM=16", {"fill_items": Promise(stores=1)}),
-    "join.cu": ("SY_JOIN=kJoinAdd SY_T=float", {}),
+    "scatter_join.cu": ("SY_JOIN=kJoinAdd SY_T=float", {}),
     "linalg.cu": ("SY_ALONG_A=0 SY_ALONG_B=1 SY_ELEMENT=float SY_SIDE=64", {}),
     "normalization.cu": ("SY_E=float SY_T=float", {
         "norm_rows": Promise(loads=3, stores=1),

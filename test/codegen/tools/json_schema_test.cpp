@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -121,6 +122,20 @@ TEST(SchemaFiles, AFileIsCheckedBesideItsLibrary) {
   EXPECT_TRUE(library_of("schemas/ops/math.yaml").ends_with("/schemas"));
   EXPECT_EQ(known_files({"x/math.yaml", "tags.yaml"}, {"schemas"}).size() + 2,
             schema_files("schemas").size() + backend_files("schemas").size());
+}
+
+TEST(SchemaFiles, ALibraryKnowsTheBackendsThatAreNoPlugins) {
+  const std::string root = ::testing::TempDir() + "with_backends/";
+  const std::string npu = root + "backends/npu", gpu = root + "backends/gpu";
+  for (const std::string& folder : {root + "schemas", npu, gpu}) {
+    std::filesystem::create_directories(folder);
+  }
+  const std::string text = "cpp_namespace: x\nsupported: []\n";
+  std::ofstream(npu + "/backend.yaml") << "backend: Npu\n" << text;
+  std::ofstream(gpu + "/backend.yaml") << "backend: Gpu\nplugin: true\n"
+                                       << text;
+  EXPECT_EQ(backend_files(root + "schemas"),
+            std::vector<std::string>{npu + "/backend.yaml"});
 }
 
 }  // namespace

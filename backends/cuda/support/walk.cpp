@@ -1,4 +1,4 @@
-#include "backends/cuda/walk.h"
+#include "backends/cuda/support/walk.h"
 
 #include <bit>
 

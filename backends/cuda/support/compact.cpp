@@ -1,4 +1,4 @@
-#include "backends/cuda/compact.h"
+#include "backends/cuda/support/compact.h"
 
 #include <algorithm>
 
@@ -7,10 +7,9 @@
 #include "backends/cuda/copy.h"
 #include "backends/cuda/cub/counts.h"
 #include "backends/cuda/device/compact.cuh"
-#include "backends/cuda/group.h"
-#include "backends/cuda/walk.h"
+#include "backends/cuda/support/group.h"
+#include "backends/cuda/support/walk.h"
 #include "c10/backend.h"
-#include "cuda_kernels.h"
 
 namespace sy::cuda {
 
@@ -55,7 +54,7 @@ void move_true(const char* kernel_name, const CountedMask& m,
                   static_cast<char*>(row.raw_data()),
                   counts_of(m)};
   launch(device,
-         item_kernel(device, "compact.cu", kernel_name,
+         item_kernel(device, "support/compact.cu", kernel_name,
                      static_cast<int64_t>(spread.itemsize())),
          shape_of(m), p, {&m.mask, &spread, &row, &m.before});
 }
@@ -80,7 +79,7 @@ CountedMask count_true(const Tensor& given) {
                       static_cast<unsigned long long*>(m.before.raw_data())};
     true_bits(m.mask.dtype(), p.bits);
     launch(device,
-           item_kernel(device, "compact.cu", "count_true",
+           item_kernel(device, "support/compact.cu", "count_true",
                        static_cast<int64_t>(m.mask.itemsize())),
            shape_of(m), p, {&m.mask, &m.before});
   }
@@ -116,7 +115,7 @@ void write_places(const CountedMask& m, const Tensor& to, bool all) {
   p.dims = static_cast<int>(m.mask.dim());
   std::copy(m.mask.sizes().begin(), m.mask.sizes().end(), p.sizes);
   launch(device,
-         item_kernel(device, "compact.cu", "write_places",
+         item_kernel(device, "support/compact.cu", "write_places",
                      static_cast<int64_t>(m.mask.itemsize())),
          shape_of(m), p, {&m.mask, &to, &m.before});
 }
@@ -131,22 +130,6 @@ void spread_true(const CountedMask& m, const Tensor& row,
   const Tensor to = walkable(spread);
   move_true("spread_true", m, to, row);
   if (!to.is_same(spread)) copy_strided(spread, to);
-}
-
-Tensor nonzero(const Tensor& self) {
-  const CountedMask m = count_true(self);
-  const int64_t sizes[] = {number_true(m), self.dim()};
-  const Tensor out = empty_on(self.device(), sizes, kLong);
-  write_places(m, out, /*all=*/true);
-  return out;
-}
-
-Tensor nonzero_static(const Tensor& self, int64_t size, int64_t fill_value) {
-  const int64_t sizes[] = {size, self.dim()};
-  const Tensor out = empty_on(self.device(), sizes, kLong);
-  fill(out, fill_value);
-  write_places(count_true(self), out, /*all=*/false);
-  return out;
 }
 
 }  // namespace sy::cuda

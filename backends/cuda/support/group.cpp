@@ -1,4 +1,4 @@
-#include "backends/cuda/group.h"
+#include "backends/cuda/support/group.h"
 
 #include <bit>
 
@@ -13,8 +13,8 @@ void sum_before(const Tensor& counts, int64_t n) {
   const int device = counts.device().index();
   SumBeforeParams p{{}, static_cast<unsigned long long*>(counts.raw_data()), n};
   const unsigned threads = n <= 256 ? 64 : 1024;
-  launch(device, kernel(device, "group.cu", "sum_before"), {{1}, {threads}}, p,
-         {&counts});
+  launch(device, kernel(device, "support/group.cu", "sum_before"),
+         {{1}, {threads}}, p, {&counts});
 }
 
 SortedKeys group(const Tensor& keys, int64_t bound) {
@@ -33,7 +33,7 @@ SortedKeys group(const Tensor& keys, int64_t bound) {
       words(out.places),
       static_cast<int>(n),
       static_cast<int>(std::bit_width(static_cast<uint64_t>(bound - 1)))};
-  launch(device, kernel(device, "group.cu", "group_small"),
+  launch(device, kernel(device, "support/group.cu", "group_small"),
          {{1}, {kGroupThreads}}, p, {&keys, &out.keys, &out.places});
   return out;
 }
