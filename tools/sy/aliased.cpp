@@ -7,6 +7,7 @@
 #include "c10/error.h"
 #include "c10/generator.h"
 #include "tools/sy/compare.h"
+#include "tools/sy/exception_text.h"
 #include "tools/sy/forms.h"
 #include "tools/sy/trials.h"
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "aten/from_blob.h"
+#include "aten/operators.h"
 #include "c10/error.h"
 #include "tools/sy/values.h"
 
@@ -47,6 +49,45 @@ const NamedTensor* Arguments::find(const std::string& name) const {
     if (t.name == name) return &t;
   }
   return nullptr;
+}
+
+void change_tensors(const FunctionSchema& schema, const TensorChange& change,
+                    Arguments& in) {
+  in.tensors.clear();
+  const auto changed = [&](const TensorBase& t) -> TensorBase {
+    return t.defined() ? change(Tensor(t).detach()) : t;
+  };
+  for (size_t k = 0; k < in.values.size(); ++k) {
+    Value& v = in.values[k];
+    const std::string name(schema.arguments()[k].name.view());
+    if (v.is_tensor()) {
+      v = Value(changed(v.to_tensor()));
+      in.tensors.push_back({name, v.to_tensor()});
+      continue;
+    }
+    const bool optional = v.tag() == Value::Tag::OptionalTensorList;
+    if (!optional && v.tag() != Value::Tag::TensorList) continue;
+    std::vector<TensorBase> list;
+    for (const TensorBase& t : v.to_tensor_list()) {
+      list.push_back(changed(t));
+      if (!t.defined()) continue;
+      in.tensors.push_back({str("{}.{}", name, list.size() - 1), list.back()});
+    }
+    v = optional ? Value::optional_tensor_list(list.data(), list.size())
+                 : Value::tensor_list(list.data(), list.size());
+  }
+}
+
+Tensor moved_a_little(const Tensor& t) {
+  if (!is_floating_type(t.scalar_type())) return t;
+  const double by = t.scalar_type() == kDouble ? 1e-12 : 1e-6;
+  std::vector<double> steps(static_cast<size_t>(t.numel()));
+  for (size_t i = 0; i < steps.size(); ++i) {
+    steps[i] = by * (static_cast<double>(i * 7 % 11) / 5 - 1);
+  }
+  const Tensor step = sy::from_blob(steps.data(), t.sizes(), kDouble);
+  const Tensor wide = t.to(kDouble);
+  return wide + step * wide.abs() + step;
 }
 
 std::vector<Value> call_with(OperatorHandle op, std::vector<Value> args) {

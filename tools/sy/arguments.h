@@ -1,8 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "aten/tensor.h"
 #include "c10/dispatcher.h"
 #include "c10/schema/function_schema.h"
 #include "c10/value.h"
@@ -27,6 +29,16 @@ struct Arguments {
   // result, or of a gradient, is a sum of no more.
   int64_t most_elements() const;
 };
+
+using TensorChange = std::function<Tensor(const Tensor&)>;
+// Every tensor of the arguments, changed.
+void change_tensors(const FunctionSchema& schema, const TensorChange& change,
+                    Arguments& arguments);
+
+// The same numbers in float64, each off by 1e-12, or 1e-6 if they were not
+// float64, and as much of the number: only what is nearly singular there shows
+// it. Other dtypes stay.
+Tensor moved_a_little(const Tensor& t);
 
 // The results of a call with these arguments. Throws what the operator throws.
 std::vector<Value> call_with(OperatorHandle op, std::vector<Value> args);

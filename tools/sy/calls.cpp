@@ -148,33 +148,6 @@ class Made final : public Calls {
 
 }  // namespace
 
-void change_tensors(const FunctionSchema& schema, const TensorChange& change,
-                    Arguments& in) {
-  in.tensors.clear();
-  const auto changed = [&](const TensorBase& t) -> TensorBase {
-    return t.defined() ? change(Tensor(t).detach()) : t;
-  };
-  for (size_t k = 0; k < in.values.size(); ++k) {
-    Value& v = in.values[k];
-    const std::string name(schema.arguments()[k].name.view());
-    if (v.is_tensor()) {
-      v = Value(changed(v.to_tensor()));
-      in.tensors.push_back({name, v.to_tensor()});
-      continue;
-    }
-    const bool optional = v.tag() == Value::Tag::OptionalTensorList;
-    if (!optional && v.tag() != Value::Tag::TensorList) continue;
-    std::vector<TensorBase> list;
-    for (const TensorBase& t : v.to_tensor_list()) {
-      list.push_back(changed(t));
-      if (!t.defined()) continue;
-      in.tensors.push_back({str("{}.{}", name, list.size() - 1), list.back()});
-    }
-    v = optional ? Value::optional_tensor_list(list.data(), list.size())
-                 : Value::tensor_list(list.data(), list.size());
-  }
-}
-
 Tensor spread(const Tensor& t) {
   std::vector<int64_t> sizes(t.sizes().begin(), t.sizes().end());
   std::vector<int64_t> dims;

@@ -55,11 +55,6 @@ bool gives_factors(OperatorHandle op);
 std::unique_ptr<Calls> varied_calls(OperatorHandle op,
                                     const std::vector<ScalarType>& dtypes);
 
-using TensorChange = std::function<Tensor(const Tensor&)>;
-// Every tensor of the arguments, changed.
-void change_tensors(const FunctionSchema& schema, const TensorChange& change,
-                    Arguments& arguments);
-
 // The same elements in every second place of twice as much memory, dims in
 // reverse order.
 Tensor spread(const Tensor& t);

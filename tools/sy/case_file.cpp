@@ -1,7 +1,5 @@
 #include "tools/sy/case_file.h"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -187,11 +185,6 @@ std::vector<std::string> case_names(const std::string& folder) {
   SY_CHECK(!out.empty(), Value, "{}: no cases (NAME.json) in it", folder);
   std::sort(out.begin(), out.end());
   return out;
-}
-
-bool matches(const std::string& pattern, const std::string& name) {
-  return fnmatch(pattern.c_str(), name.c_str(), 0) == 0 ||
-         fnmatch(pattern.c_str(), ("aten::" + name).c_str(), 0) == 0;
 }
 
 }  // namespace sy::tools

@@ -36,8 +36,4 @@ struct CaseFile {
 // if it has none.
 std::vector<std::string> case_names(const std::string& folder);
 
-// Whether a shell pattern (*, ?, [...]) fits the name, with or without the
-// namespace.
-bool matches(const std::string& pattern, const std::string& name);
-
 }  // namespace sy::tools

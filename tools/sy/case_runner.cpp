@@ -1,27 +1,19 @@
 #include "tools/sy/case_runner.h"
 
 #include <optional>
-#include <typeinfo>
 
-#include "c10/demangle.h"
 #include "c10/error.h"
 #include "c10/storage_payload.h"
 #include "c10/stream.h"
-#include "tools/sy/calls.h"
 #include "tools/sy/compare.h"
-#include "tools/sy/device_gradients.h"
 #include "tools/sy/effects.h"
+#include "tools/sy/exception_text.h"
 #include "tools/sy/functional.h"
 #include "tools/sy/gradient.h"
 
 namespace sy::tools {
 
 namespace {
-
-std::string type_name(const std::exception& e) {
-  const std::string text = demangled(typeid(e).name());
-  return text.substr(text.rfind("sy::", 0) == 0 ? 4 : 0);
-}
 
 // The results of one call against those that the case states.
 class Results {
@@ -108,20 +100,6 @@ class Results {
   Tolerance tolerance_;
   CaseResult& result_;
 };
-
-}  // namespace
-
-std::string current_exception_text() {
-  try {
-    throw;
-  } catch (const std::exception& e) {
-    return str("{}: {}", type_name(e), e.what());
-  } catch (...) {
-    return "something that is no std::exception";
-  }
-}
-
-namespace {
 
 void compute_elements(const Value& v) {
   for_each_tensor(v, [](const TensorBase& t) {

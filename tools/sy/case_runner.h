@@ -44,7 +44,4 @@ class CaseRunner {
   Options options_;
 };
 
-// "TypeError: …" of the exception being handled.
-std::string current_exception_text();
-
 }  // namespace sy::tools

@@ -5,6 +5,7 @@
 
 #include "c10/environment.h"
 #include "tools/sy/case_runner.h"
+#include "tools/sy/exception_text.h"
 #include "tools/sy/outcome.h"
 #include "tools/sy/trials.h"
 

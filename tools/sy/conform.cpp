@@ -15,12 +15,12 @@
 #include "c10/schema/nearest.h"
 #include "tools/sy/case_file.h"
 #include "tools/sy/claims.h"
+#include "tools/sy/device_trials.h"
 #include "tools/sy/driver.h"
 #include "tools/sy/examples.h"
 #include "tools/sy/failure_file.h"
 #include "tools/sy/names.h"
 #include "tools/sy/report_files.h"
-#include "tools/sy/trials.h"
 #include "tools/sy/words.h"
 
 namespace sy::tools {

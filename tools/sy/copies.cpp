@@ -5,8 +5,9 @@
 #include "c10/error.h"
 #include "tools/sy/calls.h"
 #include "tools/sy/compare.h"
+#include "tools/sy/device_trials.h"
+#include "tools/sy/exception_text.h"
 #include "tools/sy/red_zones.h"
-#include "tools/sy/trials.h"
 
 namespace sy::tools {
 

@@ -13,11 +13,10 @@
 #include "c10/introspect.h"
 #include "c10/plugin/load_library.h"
 #include "codegen/tools/markup.h"
-#include "tools/sy/case_file.h"
 #include "tools/sy/claims.h"
+#include "tools/sy/html.h"
 #include "tools/sy/inspect.h"
 #include "tools/sy/names.h"
-#include "tools/sy/report_files.h"
 
 namespace sy::tools {
 

@@ -8,10 +8,9 @@
 #include "aten/operators.h"
 #include "autograd/api.h"
 #include "c10/error.h"
-#include "tools/sy/calls.h"
 #include "tools/sy/compare.h"
+#include "tools/sy/device_arguments.h"
 #include "tools/sy/tensors.h"
-#include "tools/sy/trials.h"
 
 namespace sy::tools {
 
@@ -207,18 +206,6 @@ std::string compare(OperatorHandle op,
 }
 
 }  // namespace
-
-Tensor moved_a_little(const Tensor& t) {
-  if (!is_floating_type(t.scalar_type())) return t;
-  const double by = t.scalar_type() == kDouble ? 1e-12 : 1e-6;
-  std::vector<double> steps(static_cast<size_t>(t.numel()));
-  for (size_t i = 0; i < steps.size(); ++i) {
-    steps[i] = by * (static_cast<double>(i * 7 % 11) / 5 - 1);
-  }
-  const Tensor step = sy::from_blob(steps.data(), t.sizes(), kDouble);
-  const Tensor wide = t.to(kDouble);
-  return wide + step * wide.abs() + step;
-}
 
 std::string compare_device_gradients(
     OperatorHandle op, const std::function<Arguments()>& arguments,

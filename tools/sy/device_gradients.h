@@ -18,9 +18,4 @@ std::string compare_device_gradients(
     OperatorHandle op, const std::function<Arguments()>& arguments,
     Device device);
 
-// The same numbers in float64, each off by 1e-12, or 1e-6 if they were not
-// float64, and as much of the number: only what is nearly singular there shows
-// it. Other dtypes stay.
-Tensor moved_a_little(const Tensor& t);
-
 }  // namespace sy::tools

@@ -1,41 +1,25 @@
+#include "tools/sy/device_trials.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string_view>
 
 #include "aten/tensor.h"
+#include "c10/backend.h"
 #include "c10/error.h"
 #include "c10/stream.h"
 #include "tools/sy/axes.h"
 #include "tools/sy/bounds.h"
 #include "tools/sy/compare.h"
+#include "tools/sy/device_arguments.h"
 #include "tools/sy/device_gradients.h"
 #include "tools/sy/red_zones.h"
 #include "tools/sy/repeated.h"
-#include "tools/sy/trials.h"
 
 namespace sy::tools {
 
 namespace {
-
-// An argument or a result, by number, that lies on the CPU whatever the device,
-// as in PyTorch.
-struct OnHost {
-  std::string_view op;
-  int argument = -1, result = -1;
-};
-constexpr OnHost kOnHost[] = {
-    {.op = "aten::_pack_padded_sequence", .result = 1},  // of lengths
-    {.op = "aten::_pad_packed_sequence", .result = 1},
-    {.op = "aten::tensor_split.tensor_indices_or_sections", .argument = 1},
-};
-
-OnHost on_host(OperatorHandle op) {
-  for (const OnHost& h : kOnHost) {
-    if (h.op == op.name()) return h;
-  }
-  return {};
-}
 
 // The tolerance for one rounding more or less.
 double tolerance_of(ScalarType dtype) {
@@ -386,55 +370,7 @@ class OnDevice final : public CallTrials {
   bool bounded_;  // a kernel: judged by Bounds, not by a tolerance
 };
 
-// Copies to a device: tensors of one storage share there, too.
-class Mover {
- public:
-  explicit Mover(Device device) : device_(device) {}
-  TensorBase operator()(const TensorBase& t) {
-    if (!t.defined()) return t;
-    for (const auto& [from, to] : moved_) {
-      if (from.dtype() != t.dtype() || !from.is_alias_of(t)) continue;
-      return TensorBase(TensorImpl::make(to.storage(), t.dtype(), device_,
-                                         DispatchKeySet::dense(device_.type()),
-                                         t.sizes(), t.strides(),
-                                         t.storage_offset()));
-    }
-    moved_.emplace_back(t, copy_to(device_, t));
-    return moved_.back().second;
-  }
-
- private:
-  Device device_;
-  std::vector<std::pair<TensorBase, TensorBase>> moved_;
-};
-
-Value moved(const Value& v, Device device, Mover& copy) {
-  if (v.is_tensor()) return Value(copy(v.to_tensor()));
-  if (v.tag() == Value::Tag::Device && v.to_device().is_cpu()) {
-    return Value(device);
-  }
-  const bool optional = v.tag() == Value::Tag::OptionalTensorList;
-  if (!optional && v.tag() != Value::Tag::TensorList) return v;
-  std::vector<TensorBase> list;
-  for (const TensorBase& t : v.to_tensor_list()) list.push_back(copy(t));
-  return optional ? Value::optional_tensor_list(list.data(), list.size())
-                  : Value::tensor_list(list.data(), list.size());
-}
-
 }  // namespace
-
-std::vector<Value> moved(OperatorHandle op, const Arguments& in,
-                         Device device) {
-  const int stays = on_host(op).argument;
-  Mover there(device), here{Device(kCPU)};
-  std::vector<Value> out;
-  for (size_t k = 0; k < in.values.size(); ++k) {
-    const bool kept = static_cast<int>(k) == stays;
-    out.push_back(kept ? moved(in.values[k], Device(kCPU), here)
-                       : moved(in.values[k], device, there));
-  }
-  return out;
-}
 
 std::unique_ptr<Trials> device_trials(OperatorHandle op,
                                       std::shared_ptr<const Calls> calls,
@@ -442,6 +378,38 @@ std::unique_ptr<Trials> device_trials(OperatorHandle op,
                                       bool claimed) {
   return std::make_unique<OnDevice>(op, std::move(calls), device, gradients,
                                     claimed);
+}
+
+std::unique_ptr<Trials> made_trials(OperatorHandle op, Device device,
+                                    const std::string& tensors,
+                                    const std::string& words,
+                                    const Claims* claims, bool gradients) {
+  if (device.type() <= kMeta) {
+    return agreed_trials(op, made_calls(op, "", tensors));
+  }
+  std::vector<ScalarType> dtypes = {kFloat, kDouble, kHalf, kBFloat16, kLong,
+                                    kInt,   kShort,  kChar, kByte,     kBool};
+  if (tensors != "all" && claims != nullptr &&
+      !claims->of(op.name()).dtypes.empty()) {
+    dtypes = claims->of(op.name()).dtypes;
+  }
+  if (is_copy(op)) return copy_trials(op, device, std::move(dtypes));
+  std::shared_ptr<const Calls> calls;
+  try {
+    calls = varied_calls(op, dtypes);
+  } catch (const InternalError&) {
+    throw;
+  } catch (const Error&) {
+    if (words.empty()) throw;
+    calls = made_calls(op, words);
+  }
+  // Devices that work later are slow to ask; they have these calls in soak.
+  const bool quick = device_interface(device.type()).streams() == nullptr;
+  const bool claimed = claims != nullptr && claims->supports(op.name());
+  if ((quick || tensors == "soak") && claimed && !gives_factors(op)) {
+    calls = calls_by_axes(op, std::move(calls), dtypes, tensors == "soak");
+  }
+  return device_trials(op, std::move(calls), device, gradients, claimed);
 }
 
 }  // namespace sy::tools

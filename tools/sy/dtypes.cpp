@@ -16,7 +16,6 @@
 #include "c10/introspect.h"
 #include "c10/plugin/load_library.h"
 #include "tools/sy/calls.h"
-#include "tools/sy/case_file.h"
 #include "tools/sy/claims.h"
 #include "tools/sy/examples.h"
 #include "tools/sy/json.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "c10/error.h"
-#include "tools/sy/case_file.h"
+#include "tools/sy/names.h"
 
 namespace sy::tools {
 

@@ -10,7 +10,7 @@
 #include "c10/schema/function_schema.h"
 #include "c10/thread_state.h"
 #include "include/sy/jit.h"
-#include "tools/sy/calls.h"
+#include "tools/sy/arguments.h"
 #include "tools/sy/inspect.h"
 #include "tools/sy/json.h"
 #include "tools/sy/words.h"

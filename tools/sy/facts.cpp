@@ -14,7 +14,6 @@
 #include "c10/introspect.h"
 #include "runtime/load_schema.h"
 #include "tools/sy/alone.h"
-#include "tools/sy/case_file.h"
 #include "tools/sy/child.h"
 #include "tools/sy/claims.h"
 #include "tools/sy/dtypes.h"

@@ -6,7 +6,7 @@
 #include "aten/ops/factory.h"
 #include "aten/tensor.h"
 #include "c10/error.h"
-#include "tools/sy/case_runner.h"
+#include "tools/sy/exception_text.h"
 
 namespace sy::tools {
 

@@ -8,6 +8,7 @@
 #include "c10/error.h"
 #include "tools/sy/case_file.h"
 #include "tools/sy/claims.h"
+#include "tools/sy/device_trials.h"
 #include "tools/sy/fuzz/worker.h"
 #include "tools/sy/red_zones.h"
 #include "tools/sy/reproduction.h"

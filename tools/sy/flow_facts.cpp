@@ -13,7 +13,7 @@
 #include "aten/tensor_new.h"
 #include "c10/error.h"
 #include "lang/word_arguments.h"
-#include "tools/sy/calls.h"
+#include "tools/sy/arguments.h"
 #include "tools/sy/facts_text.h"
 #include "tools/sy/words.h"
 

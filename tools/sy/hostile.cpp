@@ -3,6 +3,8 @@
 #include "c10/allocator.h"
 #include "c10/error.h"
 #include "tools/sy/arguments.h"
+#include "tools/sy/device_arguments.h"
+#include "tools/sy/exception_text.h"
 #include "tools/sy/mutations.h"
 #include "tools/sy/soundness.h"
 #include "tools/sy/trials.h"

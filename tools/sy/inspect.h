@@ -10,9 +10,6 @@
 
 namespace sy::tools {
 
-// The file of schemas/ops that describes an operator, as "activation".
-std::string family_of(OperatorHandle op);
-
 // The overload of this name, or all overloads of a name without one. Throws
 // NotImplementedError if there is none.
 std::vector<OperatorHandle> overloads(const std::string& name);

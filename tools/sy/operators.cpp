@@ -14,7 +14,6 @@
 #include "c10/schema/function_schema.h"
 #include "c10/schema/nearest.h"
 #include "include/sy/lazy.h"
-#include "tools/sy/case_file.h"
 #include "tools/sy/inspect.h"
 #include "tools/sy/json.h"
 #include "tools/sy/names.h"
@@ -235,16 +234,6 @@ int print_operator_names() {
     fmt::print("{}\n", short_name(op.name()));
   }
   return 0;
-}
-
-std::string family_of(OperatorHandle op) {
-  const OperatorInfo* const info = op.entry().info();
-  if (info == nullptr || *info->source == '\0') {
-    return std::string(op.name().substr(0, op.name().find("::")));
-  }
-  std::string file = info->source;
-  file.erase(std::min(file.find(".yaml"), file.size()));
-  return file.substr(file.rfind('/') + 1);
 }
 
 int list_operators(const OperatorQuery& query, bool json) {

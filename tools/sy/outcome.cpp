@@ -2,7 +2,7 @@
 
 #include "c10/error.h"
 #include "c10/generator.h"
-#include "tools/sy/case_runner.h"
+#include "tools/sy/exception_text.h"
 
 namespace sy::tools {
 

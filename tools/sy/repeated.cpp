@@ -12,7 +12,7 @@
 #include "aten/tensor.h"
 #include "c10/error.h"
 #include "tools/sy/arguments.h"
-#include "tools/sy/case_runner.h"
+#include "tools/sy/exception_text.h"
 #include "tools/sy/red_zones.h"
 #include "tools/sy/tensors.h"
 

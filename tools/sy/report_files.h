@@ -14,7 +14,4 @@ std::string to_junit(const Report& report, const std::string& title);
 // A page that needs no other file.
 std::string to_html(const Report& report, const std::string& title);
 
-// The head of such a page, up to its first line of text.
-std::string html_head(const std::string& title);
-
 }  // namespace sy::tools

@@ -1,6 +1,7 @@
 #include "c10/allocator.h"
 #include "c10/error.h"
 #include "tools/sy/arguments.h"
+#include "tools/sy/exception_text.h"
 #include "tools/sy/failing_new.h"
 #include "tools/sy/trials.h"
 

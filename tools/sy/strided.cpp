@@ -9,6 +9,9 @@
 #include "c10/plugin/load_library.h"
 #include "c10/thread_state.h"
 #include "tools/sy/arguments.h"
+#include "tools/sy/claims.h"
+#include "tools/sy/device_arguments.h"
+#include "tools/sy/exception_text.h"
 #include "tools/sy/trials.h"
 
 // The strides of results on the CPU, on Meta and on the lazy device, by

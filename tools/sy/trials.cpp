@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "c10/backend.h"
 #include "c10/error.h"
-#include "tools/sy/axes.h"
+#include "tools/sy/exception_text.h"
 
 namespace sy::tools {
 
@@ -99,42 +98,9 @@ std::unique_ptr<Trials> call_trials(TrialKind kind, OperatorHandle op,
     case TrialKind::Aliased: return aliased_trials(op, std::move(calls));
     case TrialKind::Compiled: return compiled_trials(op, std::move(calls));
     case TrialKind::Agreed: return agreed_trials(op, std::move(calls));
-    case TrialKind::Replay:
-    case TrialKind::OnDevice: break;
+    case TrialKind::Replay: break;
   }
   fail(ErrorKind::Internal, "only recorded cases can be replayed");
-}
-
-std::unique_ptr<Trials> made_trials(OperatorHandle op, Device device,
-                                    const std::string& tensors,
-                                    const std::string& words,
-                                    const Claims* claims, bool gradients) {
-  if (device.type() <= kMeta) {
-    return agreed_trials(op, made_calls(op, "", tensors));
-  }
-  std::vector<ScalarType> dtypes = {kFloat, kDouble, kHalf, kBFloat16, kLong,
-                                    kInt,   kShort,  kChar, kByte,     kBool};
-  if (tensors != "all" && claims != nullptr &&
-      !claims->of(op.name()).dtypes.empty()) {
-    dtypes = claims->of(op.name()).dtypes;
-  }
-  if (is_copy(op)) return copy_trials(op, device, std::move(dtypes));
-  std::shared_ptr<const Calls> calls;
-  try {
-    calls = varied_calls(op, dtypes);
-  } catch (const InternalError&) {
-    throw;
-  } catch (const Error&) {
-    if (words.empty()) throw;
-    calls = made_calls(op, words);
-  }
-  // Devices that work later are slow to ask; they have these calls in soak.
-  const bool quick = device_interface(device.type()).streams() == nullptr;
-  const bool claimed = claims != nullptr && claims->supports(op.name());
-  if ((quick || tensors == "soak") && claimed && !gives_factors(op)) {
-    calls = calls_by_axes(op, std::move(calls), dtypes, tensors == "soak");
-  }
-  return device_trials(op, std::move(calls), device, gradients, claimed);
 }
 
 std::unique_ptr<Trials> few_trials(std::unique_ptr<Trials> all) {

@@ -8,7 +8,6 @@
 #include "tools/sy/calls.h"
 #include "tools/sy/case_file.h"
 #include "tools/sy/case_runner.h"
-#include "tools/sy/claims.h"
 
 namespace sy::tools {
 
@@ -58,7 +57,6 @@ enum class TrialKind {
   Strided,    // strides on Meta and lazy are those of the CPU
   Aliased,    // with arguments that share memory with what is written
   Compiled,   // captured and replayed, with the same results
-  OnDevice,   // with the results of the CPU
 };
 
 // Throws ValueError for a kind without that name.
@@ -69,7 +67,7 @@ std::unique_ptr<Trials> make_trials(TrialKind kind, OperatorHandle op,
                                     const CaseFile& file,
                                     const CaseRunner::Options& options);
 
-// Trials of every kind but Replay and OnDevice.
+// Trials of every kind but Replay.
 std::unique_ptr<Trials> call_trials(TrialKind kind, OperatorHandle op,
                                     std::shared_ptr<const Calls> calls);
 
@@ -91,29 +89,6 @@ std::unique_ptr<Trials> aliased_trials(OperatorHandle op,
                                        std::shared_ptr<const Calls> calls);
 std::unique_ptr<Trials> compiled_trials(OperatorHandle op,
                                         std::shared_ptr<const Calls> calls);
-// `claimed`: the backend lists the operator, and its kernel is judged by
-// Bounds.
-std::unique_ptr<Trials> device_trials(OperatorHandle op,
-                                      std::shared_ptr<const Calls> calls,
-                                      Device device, bool gradients,
-                                      bool claimed);
-// copy_ and _copy_from, whose kernels make all copies of tensors.
-bool is_copy(OperatorHandle op);
-// Copies to the device, from it and within it.
-std::unique_ptr<Trials> copy_trials(OperatorHandle op, Device device,
-                                    std::vector<ScalarType> dtypes);
-// Copies on a device: of tensors the same bytes and views, of a device argument
-// that names the CPU the device. A tensor that the operator wants on the CPU
-// stays there.
-std::vector<Value> moved(OperatorHandle op, const Arguments& in, Device device);
-
-// Calls made of the signature: by all forms on the CPU, else with the results
-// of the CPU. `tensors` and `words` as in Job. Throws Error if neither says
-// enough.
-std::unique_ptr<Trials> made_trials(OperatorHandle op, Device device,
-                                    const std::string& tensors,
-                                    const std::string& words,
-                                    const Claims* claims, bool gradients);
 
 // The first, one in the middle and the last.
 std::unique_ptr<Trials> few_trials(std::unique_ptr<Trials> all);

@@ -8,7 +8,7 @@
 #include "c10/error.h"
 #include "c10/schema/function_schema.h"
 #include "tools/sy/calls.h"
-#include "tools/sy/inspect.h"
+#include "tools/sy/names.h"
 #include "tools/sy/values.h"
 
 namespace sy::tools {

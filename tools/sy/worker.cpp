@@ -7,6 +7,7 @@
 #include "c10/dispatcher.h"
 #include "c10/error.h"
 #include "tools/sy/claims.h"
+#include "tools/sy/device_trials.h"
 #include "tools/sy/driver.h"
 #include "tools/sy/red_zones.h"
 #include "tools/sy/trials.h"

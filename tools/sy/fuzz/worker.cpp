@@ -12,10 +12,10 @@
 #include "runtime/load_schema.h"
 #include "sy/sy.h"
 #include "tools/sy/alone.h"
-#include "tools/sy/case_file.h"
 #include "tools/sy/claims.h"
 #include "tools/sy/fuzz/draw.h"
 #include "tools/sy/fuzz/verdict.h"
+#include "tools/sy/names.h"
 #include "tools/sy/worker_process.h"
 
 #if SY_ASAN
