@@ -5,8 +5,8 @@
 
 #include "aten/backend/functional_call.h"
 #include "aten/backend/functionalize.h"
-#include "aten/engine/generated.h"
 #include "aten/engine/guard.h"
+#include "aten/engine/operator_steps.h"
 #include "aten/engine/structured.h"
 #include "aten/engine/view.h"
 #include "aten/ops/factory.h"

@@ -1,4 +1,4 @@
-#include "aten/engine/generated.h"
+#include "aten/engine/operator_steps.h"
 
 #include "aten/engine/guard.h"
 

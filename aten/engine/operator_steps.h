@@ -9,8 +9,9 @@
 #include "c10/dispatcher.h"
 #include "c10/operator_def.h"
 
-// Helpers of generated code, beside the engines. For the sources that sygen
-// writes. Includes the dispatcher.
+// The steps of an operator's function that no engine takes: it finds its entry,
+// checks arguments, fills out=, keeps what it overwrites. For the sources that
+// sygen writes, the loader and composites. Includes the dispatcher.
 
 namespace sy::generated {
 
