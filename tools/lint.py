@@ -59,6 +59,10 @@ TREE = ("c10/", "aten/", "autograd/", "backends/", "codegen/", "frontend/",
 HEAVY = ("iostream", "sstream", "regex", "functional", "map", "fmt/",
          "nlohmann/", "yaml-cpp/")
 
+# Folders of tools/sy, each of which may include itself and those before it.
+SY_FOLDERS = ("support", "cases", "calls", "trials", "device", "launch", "fuzz",
+              "inspect", "facts", "conform", "prove")
+
 COMPOSITE = "aten/composite"
 
 # Paths that name no folder of backends/, but in comments, by way of example.
@@ -174,6 +178,16 @@ def check_include(path, target):
         if not target.startswith(allowed):
             yield (f"includes {target}: a backend stands on c10 and aten "
                    "alone, so that it could as well live outside this tree")
+    if own[:2] == ["tools", "sy"] and target.startswith("tools/sy/"):
+        folders = [p.split("/")[2] for p in (path, target) if p.count("/") > 2]
+        for folder in sorted(set(folders) - set(SY_FOLDERS)):
+            yield (f"tools/sy/{folder}/ is not in SY_FOLDERS of tools/lint.py: "
+                   "say there which folders it stands on")
+        places = [SY_FOLDERS.index(f) for f in folders if f in SY_FOLDERS]
+        if places != sorted(places, reverse=True):
+            yield (f"includes {target}: tools/sy/{own[2]}/ comes before that "
+                   "folder in SY_FOLDERS of tools/lint.py, so that no two "
+                   "folders need each other")
     layer = layer_of(path)
     if layer and target.startswith(TREE):
         allowed, why = LAYERS[layer]

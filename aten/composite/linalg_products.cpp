@@ -2,8 +2,8 @@
 
 #include "aten/composite/linalg_products_contraction.h"
 #include "aten/engine/dims.h"
-#include "aten/engine/generated.h"
 #include "aten/engine/geometry.h"
+#include "aten/engine/operator_steps.h"
 #include "aten/operators.h"
 #include "aten/ops/linalg.h"
 #include "aten/ops/linalg_products.h"

@@ -2,8 +2,8 @@
 
 #include "aten/composite/pooling_by_index.h"
 #include "aten/contract/pooling_windows.h"
-#include "aten/engine/generated.h"
 #include "aten/engine/guard.h"
+#include "aten/engine/operator_steps.h"
 #include "aten/operators.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/pooling_max.h"

@@ -1,4 +1,4 @@
-#include "aten/engine/generated.h"
+#include "aten/engine/operator_steps.h"
 
 #include "aten/ops/splitting_kernels.h"
 #include "aten/ops/view_copy_kernels.h"

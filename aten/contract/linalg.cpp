@@ -1,7 +1,7 @@
 #include "aten/contract/linalg.h"
 
 #include "aten/engine/dims.h"
-#include "aten/engine/generated.h"
+#include "aten/engine/operator_steps.h"
 
 namespace sy {
 

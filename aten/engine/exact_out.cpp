@@ -1,7 +1,7 @@
 #include "aten/engine/exact_out.h"
 
-#include "aten/engine/generated.h"
 #include "aten/engine/guard.h"
+#include "aten/engine/operator_steps.h"
 
 namespace sy {
 

@@ -1,7 +1,7 @@
 #include "aten/engine/foreach.h"
 
-#include "aten/engine/generated.h"
 #include "aten/engine/guard.h"
+#include "aten/engine/operator_steps.h"
 
 namespace sy::generated {
 

@@ -266,7 +266,7 @@ class BackendEmitter {
 
   void check(Writer& w, const Operator& op) const {
     w.line("  Dims {}[{}];", local(op, "sizes"), op.contract.shape.size());
-    w.include("aten/engine/generated.h");
+    w.include("aten/engine/operator_steps.h");
     w.include_all(result_headers(op));
     contract(w, op);
   }

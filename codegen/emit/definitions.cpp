@@ -53,7 +53,7 @@ class DefinitionsEmitter {
  private:
   void headers(Writer& w, Writer& declared) const {
     const std::string ops = "aten/ops/" + family_.name;
-    w.include_all(std::set<std::string>{"aten/engine/generated.h",
+    w.include_all(std::set<std::string>{"aten/engine/operator_steps.h",
                                         ops + "_kernels.h", ops + "_ops.h",
                                         "c10/plugin/library.h"});
     // A library of its own is one source, with one declaration of each.

@@ -268,7 +268,7 @@ std::string emit_functions(const Model&, const Family& family) {
   w.raw(banner(family));
   w.line(R"(#include "aten/ops/{}.h")", family.name);
   w.gap();
-  includes(w, {"aten/engine/generated.h",
+  includes(w, {"aten/engine/operator_steps.h",
                fmt::format("aten/ops/{}_ops.h", family.name)});
   open_namespace(w, "sy::ops");
   w.gap();

@@ -1,4 +1,4 @@
-#include "aten/engine/generated.h"
+#include "aten/engine/operator_steps.h"
 #include "runtime/loader/operator_state.h"
 
 namespace sy::runtime {

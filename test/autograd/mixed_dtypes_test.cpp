@@ -7,7 +7,7 @@
 #include "aten/tensor.h"
 #include "autograd/api.h"
 #include "c10/schema/function_schema.h"
-#include "tools/sy/words.h"
+#include "tools/sy/calls/words.h"
 
 // Integers and truth values beside tensors that want gradients: these are what
 // they are beside the same numbers as float64, twice.

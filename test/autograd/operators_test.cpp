@@ -9,7 +9,7 @@
 #include "aten/tensor.h"
 #include "autograd/gradcheck.h"
 #include "c10/schema/function_schema.h"
-#include "tools/sy/words.h"
+#include "tools/sy/calls/words.h"
 
 // Every operator of the library that has a derivative, against finite
 // differences in float64: the first order by every element, the second in a
@@ -25,7 +25,7 @@ struct Line {
   std::string_view arguments;
 };
 
-// See tools/sy/words.h for the notation.
+// See tools/sy/calls/words.h for the notation.
 constexpr Line kArguments[] = {
 #include "test/autograd/operators_core.inc"
 #include "test/autograd/operators_linalg.inc"

@@ -6,7 +6,7 @@
 #include "aten/tensor.h"
 #include "c10/schema/function_schema.h"
 #include "c10/thread_state.h"
-#include "tools/sy/words.h"
+#include "tools/sy/calls/words.h"
 
 // Every write of an operator is counted, and whoever was called to make it is
 // known: errors about overwritten saved tensors rest on this. Inference tensors

@@ -9,7 +9,7 @@
 #include "c10/error.h"
 #include "c10/schema/function_schema.h"
 #include "test/fuzz/promise.h"
-#include "tools/sy/words.h"
+#include "tools/sy/calls/words.h"
 
 namespace sy::fuzz {
 namespace {

@@ -6,8 +6,8 @@
 #include "autograd/api.h"
 #include "c10/schema/function_schema.h"
 #include "test/runtime/moved_families.h"
-#include "tools/sy/examples.h"
-#include "tools/sy/words.h"
+#include "tools/sy/calls/examples.h"
+#include "tools/sy/calls/words.h"
 
 // The library's own operators, loaded once more under other namespaces, do what
 // the compiled ones do: results, written arguments, gradients of two orders,

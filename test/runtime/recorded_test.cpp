@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "test/runtime/moved_families.h"
-#include "tools/sy/case_file.h"
-#include "tools/sy/case_runner.h"
+#include "tools/sy/cases/case_file.h"
+#include "tools/sy/cases/case_runner.h"
 
 // Every file of schemas/ops, loaded under another namespace, passes all cases
 // and gradients recorded of PyTorch that the compiled operators pass. Forms,

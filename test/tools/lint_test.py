@@ -66,6 +66,18 @@ class LintTest(unittest.TestCase):
         self.expect_clean("c10/environment.h",
                           "#pragma once\nreturn ::secure_getenv(name);\n")
 
+    def test_folders_of_sy_stand_on_those_before(self):
+        def include(folder):
+            return f'#include "tools/sy/{folder}/a.h"\n'
+        for path in ("tools/sy/prove/b.cpp", "tools/sy/cases/b.cpp",
+                     "tools/sy/main.cpp"):
+            self.expect_clean(path, include("cases"))
+        self.expect("tools/sy/cases/b.cpp", include("prove"),
+                    "tools/sy/cases/ comes before", "need each other")
+        for path, target in (("tools/sy/new/b.cpp", "cases"),
+                             ("tools/sy/prove/b.cpp", "new")):
+            self.expect(path, include(target), "tools/sy/new/", "SY_FOLDERS")
+
     def test_locks_are_free_in_children(self):
         for lock in ("std::mutex mutex_;", "static std::shared_mutex m;",
                      "new std::recursive_mutex;", "static std::once_flag f;"):

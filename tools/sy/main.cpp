@@ -8,19 +8,21 @@
 #include "c10/error.h"
 #include "c10/schema/nearest.h"
 #include "codegen/tools/completion.h"
-#include "tools/sy/claims.h"
-#include "tools/sy/conform.h"
-#include "tools/sy/coverage.h"
-#include "tools/sy/dtypes.h"
-#include "tools/sy/facts.h"
-#include "tools/sy/failure_file.h"
+#include "tools/sy/calls/claims.h"
+#include "tools/sy/conform/conform.h"
+#include "tools/sy/conform/failure_file.h"
+#include "tools/sy/conform/worker.h"
+#include "tools/sy/facts/facts.h"
 #include "tools/sy/fuzz/fuzz.h"
-#include "tools/sy/inspect.h"
-#include "tools/sy/launch.h"
-#include "tools/sy/launch_rank.h"
-#include "tools/sy/prove.h"
-#include "tools/sy/timeline.h"
-#include "tools/sy/worker.h"
+#include "tools/sy/fuzz/worker.h"
+#include "tools/sy/inspect/coverage.h"
+#include "tools/sy/inspect/dtypes.h"
+#include "tools/sy/inspect/inspect.h"
+#include "tools/sy/launch/launch.h"
+#include "tools/sy/launch/rank.h"
+#include "tools/sy/launch/timeline.h"
+#include "tools/sy/prove/prove.h"
+#include "tools/sy/support/json.h"
 
 // bin/sy: what Switchyard has, and whether it does what it should.
 
@@ -307,6 +309,13 @@ std::string explain_failure(const CLI::App* app, const CLI::Error& e) {
   }
   return sy::str("sy: {} (`sy {}--help`)\n", text,
                  commands.empty() ? "" : commands.front()->get_name() + " ");
+}
+
+// `sy fuzz` writes calls, `sy conform` trials.
+int replay_failure(const std::string& path) {
+  const Json v = parse_json(read_file(path), path);
+  const bool call = v.is_object() && v.contains("call");
+  return call ? replay_call(path) : replay_trial(path);
 }
 
 int run(int argc, char** argv) {

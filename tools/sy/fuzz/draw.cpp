@@ -7,9 +7,9 @@
 
 #include "c10/error.h"
 #include "c10/schema/function_schema.h"
+#include "tools/sy/calls/words.h"
 #include "tools/sy/fuzz/random.h"
-#include "tools/sy/names.h"
-#include "tools/sy/words.h"
+#include "tools/sy/support/names.h"
 
 namespace sy::tools {
 

@@ -3,8 +3,8 @@
 #include <map>
 #include <string>
 
-#include "tools/sy/examples.h"
-#include "tools/sy/fuzz/fuzz_call.h"
+#include "tools/sy/calls/examples.h"
+#include "tools/sy/fuzz/call.h"
 
 namespace sy::tools {
 

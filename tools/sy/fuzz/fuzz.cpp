@@ -13,13 +13,13 @@
 #include <utility>
 
 #include "c10/error.h"
-#include "tools/sy/claims.h"
-#include "tools/sy/fuzz/fuzz_call.h"
+#include "tools/sy/calls/claims.h"
+#include "tools/sy/calls/reproduction.h"
+#include "tools/sy/fuzz/call.h"
 #include "tools/sy/fuzz/shrink.h"
 #include "tools/sy/fuzz/verdict.h"
-#include "tools/sy/names.h"
-#include "tools/sy/reproduction.h"
-#include "tools/sy/worker_process.h"
+#include "tools/sy/support/names.h"
+#include "tools/sy/support/worker_process.h"
 
 namespace sy::tools {
 

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "tools/sy/fuzz/fuzz_call.h"
+#include "tools/sy/fuzz/call.h"
 
 namespace sy::tools {
 

@@ -9,9 +9,9 @@
 #include "c10/generator.h"
 #include "c10/schema/function_schema.h"
 #include "include/sy/lazy.h"
-#include "tools/sy/case_runner.h"
-#include "tools/sy/soundness.h"
-#include "tools/sy/tensors.h"
+#include "tools/sy/cases/tensors.h"
+#include "tools/sy/support/exception_text.h"
+#include "tools/sy/trials/soundness.h"
 
 namespace sy::tools {
 

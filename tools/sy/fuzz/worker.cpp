@@ -11,12 +11,12 @@
 #include "c10/macros.h"
 #include "runtime/load_schema.h"
 #include "sy/sy.h"
-#include "tools/sy/alone.h"
-#include "tools/sy/case_file.h"
-#include "tools/sy/claims.h"
+#include "tools/sy/calls/claims.h"
 #include "tools/sy/fuzz/draw.h"
 #include "tools/sy/fuzz/verdict.h"
-#include "tools/sy/worker_process.h"
+#include "tools/sy/support/alone.h"
+#include "tools/sy/support/names.h"
+#include "tools/sy/support/worker_process.h"
 
 #if SY_ASAN
 #include <sanitizer/lsan_interface.h>

@@ -1,7 +1,7 @@
 // Generated from test/codegen/testdata/sample.yaml by sygen. Do not edit.
 #include "aten/ops/sample.h"
 
-#include "aten/engine/generated.h"
+#include "aten/engine/operator_steps.h"
 #include "aten/ops/sample_ops.h"
 
 namespace sy::ops {

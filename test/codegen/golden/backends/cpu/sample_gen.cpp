@@ -1,6 +1,6 @@
 // Generated from test/codegen/testdata/sample.yaml by sygen. Do not edit.
 #include "aten/engine/apart.h"
-#include "aten/engine/generated.h"
+#include "aten/engine/operator_steps.h"
 #include "aten/engine/pointwise.h"
 #include "aten/ops/sample_desc.h"
 #include "aten/ops/sample_kernels.h"
