@@ -28,6 +28,70 @@ double floor_div(double a, double b) {
 double maximum(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 double minimum(double a, double b) { return std::isnan(a) || a < b ? a : b; }
 
+// Comparisons and logic.
+double truth_of(Prim op, double a, double b, double c) {
+  switch (op) {
+    case Prim::eq: return a == b;
+    case Prim::ne: return a != b;
+    case Prim::lt: return a < b;
+    case Prim::le: return a <= b;
+    case Prim::gt: return a > b;
+    case Prim::ge: return a >= b;
+    case Prim::isnan: return std::isnan(a);
+    case Prim::isinf: return std::isinf(a);
+    case Prim::isfinite: return std::isfinite(a);
+    case Prim::signbit: return std::signbit(a);
+    case Prim::truth: return a != 0;
+    case Prim::logical_not: return a == 0;
+    case Prim::logical_and: return a != 0 && b != 0;
+    case Prim::logical_or: return a != 0 || b != 0;
+    case Prim::logical_xor: return (a != 0) != (b != 0);
+    case Prim::select: return a != 0 ? b : c;
+    case Prim::from_bool: return a;
+    default: return std::nan("");  // the integer primitives
+  }
+}
+
+// Functions of two and three numbers, then those of truth_of().
+double on_several(Prim op, double a, double b, double c) {
+  switch (op) {
+    case Prim::add: return a + b;
+    case Prim::sub: return a - b;
+    case Prim::mul: return a * b;
+    case Prim::div: return a / b;
+    case Prim::trunc_div: return std::trunc(a / b);
+    case Prim::floor_div: return floor_div(a, b);
+    case Prim::fmod: return std::fmod(a, b);
+    case Prim::remainder: return remainder(a, b);
+    case Prim::pow: return std::pow(a, b);
+    case Prim::atan2: return std::atan2(a, b);
+    case Prim::hypot: return std::hypot(a, b);
+    case Prim::copysign: return std::copysign(a, b);
+    case Prim::nextafter: return std::nextafter(a, b);
+    case Prim::maximum: return maximum(a, b);
+    case Prim::minimum: return minimum(a, b);
+    case Prim::fmax: return std::fmax(a, b);
+    case Prim::fmin: return std::fmin(a, b);
+    case Prim::xlogy: return std::isnan(b) ? b : a == 0 ? 0 : a * std::log(b);
+    case Prim::zeta: return special::zeta(a, b);
+    case Prim::polygamma: return special::polygamma(a, b);
+    case Prim::igamma: return special::igamma(a, b);
+    case Prim::igammac: return special::igammac(a, b);
+    case Prim::chebyshev_t: return special::chebyshev_t(a, b);
+    case Prim::chebyshev_u: return special::chebyshev_u(a, b);
+    case Prim::chebyshev_v: return special::chebyshev_v(a, b);
+    case Prim::chebyshev_w: return special::chebyshev_w(a, b);
+    case Prim::hermite_h: return special::hermite_h(a, b);
+    case Prim::hermite_he: return special::hermite_he(a, b);
+    case Prim::laguerre_l: return special::laguerre_l(a, b);
+    case Prim::legendre_p: return special::legendre_p(a, b);
+    case Prim::fma: return std::fma(a, b, c);
+    case Prim::clamp: return minimum(maximum(a, b), c);
+    case Prim::lerp: return a + c * (b - a);
+    default: return truth_of(op, a, b, c);
+  }
+}
+
 double on_doubles(Prim op, double a, double b, double c) {
   switch (op) {
     case Prim::copy: return a;
@@ -83,57 +147,7 @@ double on_doubles(Prim op, double a, double b, double c) {
     case Prim::round: return round_even(a);
     case Prim::trunc: return std::trunc(a);
     case Prim::frac: return a - std::trunc(a);
-    case Prim::add: return a + b;
-    case Prim::sub: return a - b;
-    case Prim::mul: return a * b;
-    case Prim::div: return a / b;
-    case Prim::trunc_div: return std::trunc(a / b);
-    case Prim::floor_div: return floor_div(a, b);
-    case Prim::fmod: return std::fmod(a, b);
-    case Prim::remainder: return remainder(a, b);
-    case Prim::pow: return std::pow(a, b);
-    case Prim::atan2: return std::atan2(a, b);
-    case Prim::hypot: return std::hypot(a, b);
-    case Prim::copysign: return std::copysign(a, b);
-    case Prim::nextafter: return std::nextafter(a, b);
-    case Prim::maximum: return maximum(a, b);
-    case Prim::minimum: return minimum(a, b);
-    case Prim::fmax: return std::fmax(a, b);
-    case Prim::fmin: return std::fmin(a, b);
-    case Prim::xlogy: return std::isnan(b) ? b : a == 0 ? 0 : a * std::log(b);
-    case Prim::zeta: return special::zeta(a, b);
-    case Prim::polygamma: return special::polygamma(a, b);
-    case Prim::igamma: return special::igamma(a, b);
-    case Prim::igammac: return special::igammac(a, b);
-    case Prim::chebyshev_t: return special::chebyshev_t(a, b);
-    case Prim::chebyshev_u: return special::chebyshev_u(a, b);
-    case Prim::chebyshev_v: return special::chebyshev_v(a, b);
-    case Prim::chebyshev_w: return special::chebyshev_w(a, b);
-    case Prim::hermite_h: return special::hermite_h(a, b);
-    case Prim::hermite_he: return special::hermite_he(a, b);
-    case Prim::laguerre_l: return special::laguerre_l(a, b);
-    case Prim::legendre_p: return special::legendre_p(a, b);
-    case Prim::fma: return std::fma(a, b, c);
-    case Prim::clamp: return minimum(maximum(a, b), c);
-    case Prim::lerp: return a + c * (b - a);
-    case Prim::eq: return a == b;
-    case Prim::ne: return a != b;
-    case Prim::lt: return a < b;
-    case Prim::le: return a <= b;
-    case Prim::gt: return a > b;
-    case Prim::ge: return a >= b;
-    case Prim::isnan: return std::isnan(a);
-    case Prim::isinf: return std::isinf(a);
-    case Prim::isfinite: return std::isfinite(a);
-    case Prim::signbit: return std::signbit(a);
-    case Prim::truth: return a != 0;
-    case Prim::logical_not: return a == 0;
-    case Prim::logical_and: return a != 0 && b != 0;
-    case Prim::logical_or: return a != 0 || b != 0;
-    case Prim::logical_xor: return (a != 0) != (b != 0);
-    case Prim::select: return a != 0 ? b : c;
-    case Prim::from_bool: return a;
-    default: return std::nan("");  // the integer primitives
+    default: return on_several(op, a, b, c);
   }
 }
 
