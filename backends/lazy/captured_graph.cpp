@@ -11,6 +11,7 @@
 #include "backends/lazy/look.h"
 #include "c10/backend.h"
 #include "c10/error.h"
+#include "c10/thread_state.h"
 
 namespace sy::lazy {
 

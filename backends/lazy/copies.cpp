@@ -5,8 +5,8 @@
 #include "backends/lazy/graph.h"
 #include "backends/lazy/inner_stream.h"
 #include "backends/lazy/record.h"
-#include "backends/lazy/run.h"
 #include "c10/error.h"
+#include "c10/thread_state.h"
 
 // The operators that write a tensor: they give the storage another value.
 

@@ -4,8 +4,9 @@
 #include <bit>
 
 #include "aten/engine/copy.h"
-#include "backends/lazy/run.h"
+#include "backends/lazy/run_node.h"
 #include "c10/error.h"
+#include "c10/thread_state.h"
 #include "c10/trace.h"
 
 namespace sy::lazy {

@@ -15,13 +15,6 @@ namespace sy::lazy {
 
 using Clock = std::chrono::steady_clock;
 
-PlainModes::PlainModes() : before_(thread_state) {
-  static_cast<ThreadModes&>(thread_state) = ThreadModes();
-  thread_state.excluded = DispatchKeySet(DispatchKey::Autograd).bits();
-  thread_state.grad_disabled = true;
-}
-PlainModes::~PlainModes() { static_cast<ThreadModes&>(thread_state) = before_; }
-
 namespace {
 
 // The number of first runs of a plan whose time is taken. One run of as many is

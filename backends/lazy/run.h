@@ -4,7 +4,6 @@
 #include "backends/lazy/plan.h"
 #include "backends/lazy/run_node.h"
 #include "c10/error.h"
-#include "c10/thread_state.h"
 
 namespace sy::lazy {
 
@@ -63,19 +62,6 @@ class Run {
   std::vector<int64_t> strides_;
   std::vector<RegionMemory> memory_;
   std::vector<program::Uniform> uniforms_;
-};
-
-// Nothing that the calling thread has switched on, and no autograd: what runs
-// was recorded below all of it.
-class PlainModes {
- public:
-  PlainModes();
-  ~PlainModes();
-  PlainModes(const PlainModes&) = delete;
-  PlainModes& operator=(const PlainModes&) = delete;
-
- private:
-  const ThreadModes before_;
 };
 
 // The operator on tensors of the inner device, below autograd and everything

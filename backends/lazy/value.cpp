@@ -9,11 +9,12 @@
 #include "backends/lazy/capture.h"
 #include "backends/lazy/graph.h"
 #include "backends/lazy/inner_stream.h"
-#include "backends/lazy/run.h"
 #include "c10/backend.h"
 #include "c10/device_guard.h"
 #include "c10/environment.h"
+#include "c10/error.h"
 #include "c10/fork.h"
+#include "c10/thread_state.h"
 
 namespace sy::lazy {
 

@@ -111,7 +111,7 @@ class Modes {
            modes_.capture == nullptr;
   }
   void run(const std::function<void()>& f) const {
-    static_cast<ThreadModes&>(thread_state) = modes_;
+    const ThreadModesGuard modes(modes_);
     autograd::detail::thread = autograd_;
     std::optional<ContextGuard> guard;
     if (context_ != nullptr) guard.emplace(*context_);
