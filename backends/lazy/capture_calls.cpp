@@ -76,9 +76,12 @@ bool capture_writes(Capture& capture, const OperatorEntry& op, bool reads,
   for (const int8_t w : plan.written) {
     if (!args[w].is_tensor()) return false;
     const TensorBase& t = args[w].to_tensor();
-    if (!capture.takes(t) || t.numel() == 0 || !capture.is_whole(t)) {
+    if (!capture.takes(t) || t.numel() == 0 ||
+        !t.impl()->is_non_overlapping_and_dense()) {
       return false;
     }
+    capture.end_piece_to_see(t);
+    if (!capture.is_whole(t)) return false;
     if (reads) continue;
     auto empty = make_intrusive<Node>(Node::kEmpty, nullptr);
     empty->made.emplace_back(Layout(t.dtype(), t.sizes(), t.strides()));

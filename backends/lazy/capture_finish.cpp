@@ -193,9 +193,9 @@ class Finish {
     StorageImpl& s = *t.storage();
     if (s.data_acquire() == nullptr ||
         (t.numel() == 0 && c_.find(t) == nullptr)) {
-      const Capture::Place place = c_.place_of(t);
-      r.value = value_of(&s, *place.value, values);
-      r.offset -= place.offset;
+      const Capture::ValuePart part = c_.value_of(t);
+      r.value = value_of(&s, *part.value, values);
+      r.offset -= part.offset;
       return r;
     }
     Capture::Entry& e = c_.entry_of(t);

@@ -43,15 +43,16 @@ Recorded record_cast(Operand src, const TensorBase& dst) {
   return node;
 }
 
-// The value of the storage of `dst` with other elements where `dst` lies.
+// The value of the storage of `dst`, which calls see, with other elements where
+// `dst` lies.
 Recorded record_write(Operand src, const TensorBase& dst) {
   Operand base;
   int64_t first = 0;  // of the value, in the storage
   if (Capture* const capture = Capture::current()) {
-    const Capture::Place place = capture->place_of(dst);
-    base.node = place.value->node;
-    base.result = place.value->result;
-    first = place.offset;
+    const Capture::ValuePart part = capture->value_of(dst);
+    base.node = part.value->node;
+    base.result = part.value->result;
+    first = part.offset;
   } else {
     LazyValue* const value = value_of(*dst.storage());
     base.node = value != nullptr ? value->node : value_of_memory(dst);
@@ -81,6 +82,7 @@ void copy_to_lazy(const TensorBase& dst, const TensorBase& src) {
     const InnerStream stream;
     return copy_between(dst, from.tensor());
   }
+  end_piece_to_see(dst);
   const bool whole = is_whole(dst);
   if (whole && !from.part && from.layout().is_of(*dst.impl())) {
     return give_value(dst, from.node, from.result);
@@ -137,6 +139,7 @@ Tensor& fill(Tensor& self, const Scalar& value) {
   {
     const std::lock_guard lock(graph_mutex());
     Recorded node;
+    end_piece_to_see(self);
     if (is_whole(self)) {
       node = constant(value, self.scalar_type(), self.sizes(), self.strides());
     } else {

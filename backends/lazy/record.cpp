@@ -274,9 +274,12 @@ void record_in_place(const Kernel&, const OperatorEntry& op, DispatchKeySet,
   {
     const std::lock_guard lock(graph_mutex());
     const Recorded node = make_node(*plan.functional, pure.data(), pure.size());
-    if (node != nullptr && node->kind == Node::kPointwise &&
-        node->made[0].layout.dtype == self.dtype() && self.numel() != 0 &&
-        is_whole(self) && !is_exposed(*self.storage())) {
+    const bool fits = node != nullptr && node->kind == Node::kPointwise &&
+                      node->made[0].layout.dtype == self.dtype() &&
+                      self.numel() != 0 &&
+                      self.impl()->is_non_overlapping_and_dense();
+    if (fits) end_piece_to_see(self);
+    if (fits && is_whole(self) && !is_exposed(*self.storage())) {
       node->made.clear();
       node->made.emplace_back(
           Layout(self.dtype(), self.sizes(), self.strides()));
@@ -308,9 +311,9 @@ bool find_written(Node* node, const OperatorEntry& op, const Value* args) {
     const auto below = node->tensors & ((uint64_t{1} << w) - 1);
     const auto at = static_cast<uint8_t>(std::popcount(below));
     const Operand& o = node->operands[at];
-    if (!is_recorded(t) || o.part || !is_whole(t) || is_exposed(*t.storage())) {
-      return false;
-    }
+    if (!is_recorded(t) || o.part) return false;
+    end_piece_to_see(t);
+    if (!is_whole(t) || is_exposed(*t.storage())) return false;
     for (const Operand& other : node->operands) {
       if (&other != &o && other.node == o.node && other.result == o.result) {
         return false;

@@ -206,8 +206,13 @@ bool fills_storage(const TensorBase& t) {
          static_cast<size_t>(t.numel()) * t.itemsize() == t.storage()->nbytes();
 }
 
-bool is_whole(const TensorBase& t) {
+bool end_piece_to_see(const TensorBase& t) {
   Capture* const capture = Capture::current();
+  return capture != nullptr && capture->end_piece_to_see(t);
+}
+
+bool is_whole(const TensorBase& t) {
+  const Capture* const capture = Capture::current();
   return capture != nullptr ? capture->is_whole(t) : fills_storage(t);
 }
 
@@ -342,8 +347,9 @@ Operand operand_of(const TensorBase& t) {
   Operand o;
   Capture* const capture = Capture::current();
   if (capture != nullptr && capture->takes(t)) {
-    const Capture::Place place = capture->place_of(t);
-    o = part_of(place.value->node, place.value->result, t, place.offset);
+    capture->end_piece_to_see(t);
+    const Capture::ValuePart part = capture->value_of(t);
+    o = part_of(part.value->node, part.value->result, t, part.offset);
   } else if (capture != nullptr) {
     capture->reads_elsewhere(t);
     const PlainModes modes;

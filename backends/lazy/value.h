@@ -209,7 +209,10 @@ bool is_lazy(const TensorBase& t);
 bool is_recorded(const TensorBase& t);
 // Whether a tensor is all that its storage has.
 bool fills_storage(const TensorBase& t);
-// Whether it is all that its value has: the same on the lazy device.
+// In a capture, Capture::end_piece_to_see().
+bool end_piece_to_see(const TensorBase& t);
+// Whether it is all that its value has: the same on the lazy device. In a
+// capture, calls see `t`.
 bool is_whole(const TensorBase& t);
 // Whether code outside of kernels may write the memory that the storage has.
 bool is_exposed(const StorageImpl& s);
