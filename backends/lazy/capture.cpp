@@ -37,7 +37,7 @@ bool Capture::Entry::has(const TensorBase& t) const {
          (s.first >= at(offset) && s.first + s.bytes <= at(offset + numel));
 }
 
-Capture::Capture(Device device, const Engine& engine,
+Capture::Capture(Device device, const GraphEngine& engine,
                  capture::GradListener* listener)
     : device_(device),
       engine_(engine),
@@ -129,8 +129,8 @@ Capture::Entry& Capture::new_entry(const TensorBase& seen) {
   e.numel =
       e.whole ? static_cast<int64_t>(s.nbytes() / t.itemsize()) : t.numel();
   const int64_t one = 1;
-  e.data = data_node(e.whole ? Layout(t.dtype(), {&e.numel, 1}, {&one, 1})
-                             : Layout(t.dtype(), t.sizes(), t.strides()));
+  e.data = data_node(e.whole ? ValueLayout(t.dtype(), {&e.numel, 1}, {&one, 1})
+                             : ValueLayout(t.dtype(), t.sizes(), t.strides()));
   Made& m = e.data->made[0];
   const PlainModes modes;
   e.address = address_of(t, e.offset);
@@ -183,7 +183,7 @@ Capture::ValuePart Capture::value_of(const TensorBase& t) {
   }
   if (t.numel() == 0) {
     sight(t);
-    const auto none = data_node(Layout(t.dtype(), t.sizes(), t.strides()));
+    const auto none = data_node(ValueLayout(t.dtype(), t.sizes(), t.strides()));
     const PlainModes modes;
     none->made[0].memory = StorageImpl::allocate(0, device_);
     return {make_intrusive<LazyValue>(none, uint16_t{0}), t.storage_offset()};
@@ -312,8 +312,8 @@ namespace {
 
 // Runs what the nodes need, on this thread.
 void run_now(const std::vector<intrusive_ptr<Node>>& roots, Device device,
-             const Engine& engine, GraphLock& lock) {
-  Graph graph = collect(roots);
+             const GraphEngine& engine, GraphLock& lock) {
+  RecordedGraph graph = collect(roots);
   graph.device = device;
   graph.engine = &engine;
   if (graph.nodes.empty()) return;
@@ -445,7 +445,7 @@ Device computing_device() {
   return c != nullptr ? c->device() : inner_device();
 }
 
-const Engine& computing_engine() {
+const GraphEngine& computing_engine() {
   const Capture* const c = Capture::current();
   return c != nullptr ? c->engine() : lazy_engine();
 }

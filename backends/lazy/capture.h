@@ -32,14 +32,15 @@ class Capture final : public capture::Recorder, public CaptureHooks {
     return static_cast<Capture*>(thread_state.capture);
   }
 
-  Capture(Device device, const Engine& engine, capture::GradListener* listener);
+  Capture(Device device, const GraphEngine& engine,
+          capture::GradListener* listener);
   ~Capture() override;
 
   // ---- for the code that records. The caller holds graph_mutex() where it
   // does for the lazy device.
 
   Device device() const { return device_; }
-  const Engine& engine() const { return engine_; }
+  const GraphEngine& engine() const { return engine_; }
   bool takes(const TensorBase& t) const;
   // Calls that are recorded see the elements of `t` from now on. Ends the piece
   // if earlier ones have written its memory as a tensor of other elements: no
@@ -159,7 +160,7 @@ class Capture final : public capture::Recorder, public CaptureHooks {
   void give_memory();
 
   const Device device_;
-  const Engine& engine_;
+  const GraphEngine& engine_;
   capture::GradListener* const listener_;
   const ThreadModes before_;
   std::deque<Entry> entries_;
@@ -188,6 +189,6 @@ class Capture final : public capture::Recorder, public CaptureHooks {
 Device recorded_device();
 Device computing_device();
 // The engine that runs the graphs of these calls.
-const Engine& computing_engine();
+const GraphEngine& computing_engine();
 
 }  // namespace sy::lazy

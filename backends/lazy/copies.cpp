@@ -38,7 +38,7 @@ Recorded record_cast(Operand src, const TensorBase& dst) {
   auto node = make_intrusive<Node>(Node::kPointwise, &copy_entry());
   node->program = &program;
   node->compute = src.layout().dtype;
-  node->made.emplace_back(Layout(dst.dtype(), dst.sizes(), dst.strides()));
+  node->made.emplace_back(ValueLayout(dst.dtype(), dst.sizes(), dst.strides()));
   node->add_operand(std::move(src));
   return node;
 }
@@ -59,9 +59,9 @@ Recorded record_write(Operand src, const TensorBase& dst) {
     base.result = value != nullptr ? value->result : uint16_t{0};
   }
   auto node = make_intrusive<Node>(Node::kWrite, nullptr);
-  const Layout& l = base.layout();
+  const ValueLayout& l = base.layout();
   node->made.emplace_back(l);
-  node->window = std::make_unique<Layout>(
+  node->window = std::make_unique<ValueLayout>(
       dst.dtype(), dst.sizes(), dst.strides(), dst.storage_offset() - first);
   node->add_operand(std::move(base));
   node->add_operand(std::move(src));

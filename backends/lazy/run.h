@@ -11,8 +11,8 @@ namespace sy::lazy {
 class Run {
  public:
   // The caller holds graph_mutex(). The graph's nodes are running from now on.
-  Run(Graph graph, Plan& plan);
-  const Graph& graph() const { return graph_; }
+  Run(RecordedGraph graph, Plan& plan);
+  const RecordedGraph& graph() const { return graph_; }
   // Computes. Throws what a kernel throws, with the operator's name. The values
   // that were computed before stay.
   void run();
@@ -40,9 +40,9 @@ class Run {
   bool dies(const Node& node, size_t operand);
   const Made& made(ValueRef v) const;
   Made& made(ValueRef v);
-  void count_bytes(const Made& m, const Layout& part);
+  void count_bytes(const Made& m, const ValueLayout& part);
 
-  Graph graph_;
+  RecordedGraph graph_;
   Plan& plan_;
   size_t done_ = 0;          // steps
   std::vector<Cost> costs_;  // of the steps
