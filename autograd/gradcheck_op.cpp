@@ -11,19 +11,20 @@ namespace sy::autograd {
 namespace {
 
 // The place of a checked tensor: an argument, or an element of a list.
-struct Place {
+struct TensorPosition {
   size_t argument;
   int element;  // -1: the argument itself
 };
 
-Tensor tensor_at(const Value* args, const Place& p) {
+Tensor tensor_at(const Value* args, const TensorPosition& p) {
   return Tensor(
       p.element < 0
           ? args[p.argument].to_tensor()
           : args[p.argument].to_tensor_list()[static_cast<size_t>(p.element)]);
 }
 
-void put_tensor(std::vector<Value>& args, const Place& p, const Tensor& t) {
+void put_tensor(std::vector<Value>& args, const TensorPosition& p,
+                const Tensor& t) {
   Value& v = args[p.argument];
   if (p.element < 0) {
     v = Value(TensorBase(t));
@@ -62,9 +63,9 @@ GradcheckResult gradcheck_op(OperatorHandle op, const Value* args,
   SY_CHECK(num_args == schema.arguments().size(), Value,
            "[gradcheck_op] {}: expected {} arguments, got {}", op.name(),
            schema.arguments().size(), num_args);
-  std::vector<Place> places;
+  std::vector<TensorPosition> places;
   std::vector<Tensor> inputs;
-  const auto add = [&](const Place& p) {
+  const auto add = [&](const TensorPosition& p) {
     const Tensor t = tensor_at(args, p);
     if (!t.defined() || !requires_grad(t)) return;
     places.push_back(p);

@@ -17,7 +17,7 @@ void on_another_stack(const std::function<void()>& f) {
   state.nested = 0;
   std::exception_ptr error;
   const auto body = [&] {
-    static_cast<ThreadModes&>(thread_state) = modes;
+    const ThreadModesGuard guard(modes);
     detail::thread = state;
     try {
       f();

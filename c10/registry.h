@@ -166,11 +166,16 @@ class Registry {
                   ResolvedKey key);
   void define(OperatorEntry* e, const RegistrationBatch::Def& def);
   void undefine(OperatorEntry* e);
-  std::string why_held(LibraryToken* token) const;
   OperatorEntry* entry_for(const std::string& full_name);
+  KernelRecord** fallback_slot(ResolvedKey key);
+
+  // withdraw.cpp
+  class Withdrawal;
+  std::string why_held(LibraryToken* token) const;
+  [[noreturn]] void refuse_withdrawal(LibraryToken* token, std::string why,
+                                      std::unique_lock<ForkMutex>& lock);
   template <class F>  // f(backend, service)
   void each_service_of(LibraryToken* token, const F& f);
-  KernelRecord** fallback_slot(ResolvedKey key);
 
   DispatchInfo dispatch_info(const OperatorEntry& e, ResolvedKey key) const;
 

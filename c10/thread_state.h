@@ -75,6 +75,37 @@ class CallScope {
   CallScope& operator=(const CallScope&) = delete;
 };
 
+// The thread has these modes in its scope; by default none is on.
+class ThreadModesGuard {
+ public:
+  explicit ThreadModesGuard(const ThreadModes& modes = {}) noexcept
+      : before_(thread_state) {
+    static_cast<ThreadModes&>(thread_state) = modes;
+  }
+  ~ThreadModesGuard() { static_cast<ThreadModes&>(thread_state) = before_; }
+  ThreadModesGuard(const ThreadModesGuard&) = delete;
+  ThreadModesGuard& operator=(const ThreadModesGuard&) = delete;
+
+ private:
+  const ThreadModes before_;
+};
+
+// Calls in its scope are made at once, below autograd and all that the program
+// has switched on: those of code that computes what the program asked for
+// before.
+class PlainModes : public ThreadModesGuard {
+ public:
+  PlainModes() noexcept : ThreadModesGuard(modes()) {}
+
+ private:
+  static ThreadModes modes() noexcept {
+    ThreadModes plain;
+    plain.excluded = DispatchKeySet(DispatchKey::Autograd).bits();
+    plain.grad_disabled = true;
+    return plain;
+  }
+};
+
 // While they live, these add keys to (remove keys from) every call of this
 // thread.
 class IncludeDispatchKeyGuard {

@@ -325,7 +325,7 @@ bool is_namespace(std::string_view s) {
   return is_identifier(s);
 }
 
-std::string_view to_string(Engine e) {
+std::string_view to_string(EngineKind e) {
   return kEngineNames[static_cast<std::size_t>(e)];
 }
 

@@ -22,10 +22,10 @@ struct Overload;
 
 // An engine runs all operators of a kind from their descriptions, so that none
 // of them needs a kernel of its own.
-enum class Engine : std::uint8_t { kPointwise, kReduce, kScan, kView };
+enum class EngineKind : std::uint8_t { kPointwise, kReduce, kScan, kView };
 inline constexpr int kEngines = 4;
 // "pointwise", as `engines:` names it.
-std::string_view to_string(Engine e);
+std::string_view to_string(EngineKind e);
 
 // The tensors that kernels take; without `dtypes:` and `layouts:` all.
 struct Claims {
@@ -69,10 +69,10 @@ struct Backend {
   // Whether `supported:` or `autograd:` has the operator, "add.Tensor".
   bool names(std::string_view op) const;
   // "" if there is none.
-  const std::string& engine(Engine e) const {
+  const std::string& engine(EngineKind e) const {
     return engines[static_cast<std::size_t>(e)].str();
   }
-  bool has_engine(Engine e) const { return !engine(e).empty(); }
+  bool has_engine(EngineKind e) const { return !engine(e).empty(); }
   // "cpu" of sy::cpu: how generated code of the namespace names it.
   std::string inner_namespace() const;
 };

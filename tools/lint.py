@@ -12,6 +12,8 @@ import sys
 CPP = (".h", ".cpp", ".cu", ".cuh")
 TEXT = CPP + (".inc", ".py", ".bzl", ".bazel", ".sh", ".yaml", ".md", ".cmake")
 MAX_LINES = 800
+MAX_FUNCTION_LINES = 100
+MAX_FUNCTION_LINES = 100
 MAX_README_LINES = 100
 MAX_FOLDER_README_LINES = 30
 
@@ -61,7 +63,7 @@ HEAVY = ("iostream", "sstream", "regex", "functional", "map", "fmt/",
 
 # Folders of tools/sy, each of which may include itself and those before it.
 SY_FOLDERS = ("support", "cases", "calls", "trials", "device", "launch", "fuzz",
-              "inspect", "facts", "conform", "prove")
+              "inspect", "facts", "conform", "prove", "command_line")
 
 COMPOSITE = "aten/composite"
 
@@ -200,6 +202,28 @@ def check_include(path, target):
                    "for it; include it in the .cpp")
 
 
+# Lines with the indent of a block that do not begin it.
+BESIDE = re.compile(r"\s*(?:#|//|\}|(?:public|private|protected):)|\w+:$")
+NO_FUNCTION = re.compile(
+    r"\s*(?:for|if|while|switch|do|else|try|case|default|namespace)\b|[^(]*$")
+
+
+def functions(lines):
+    """Yields (line number, lines) of each function of formatted C++.
+
+    It ends at the first `}` alone that has the indent of its first line.
+    """
+    begins = {}  # indent -> the last line that begins something there
+    for number, line in enumerate(lines, 1):
+        indent = len(line) - len(line.lstrip())
+        if line.strip() == "}" and indent in begins:
+            begin = begins[indent]
+            if not NO_FUNCTION.match(lines[begin - 1]):
+                yield begin, number - begin + 1
+        elif line.strip() and not BESIDE.match(line):
+            begins[indent] = number
+
+
 def check_file(path, lines):
     """Yields (line number, what is wrong)."""
     cpp = path.endswith(CPP)
@@ -215,6 +239,10 @@ def check_file(path, lines):
     if path.endswith(".h") and cpp and not data:
         if not any(l.strip() == "#pragma once" for l in lines):
             yield 1, "has no #pragma once"
+    for number, length in functions(lines) if cpp and not data else ():
+        if length > MAX_FUNCTION_LINES:
+            yield number, (f"begins a function of {length} lines, over "
+                           f"{MAX_FUNCTION_LINES}: name its parts")
     for number, line in enumerate(lines, 1):
         if MACHINE_PATH.search(line) and not path.startswith("test/"):
             yield number, ("names a path of one machine: a fresh clone "

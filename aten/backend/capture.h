@@ -188,7 +188,7 @@ class SY_API Recorder {
   // All tensors of memory that was there before which calls were given, since a
   // piece has ended.
   virtual const std::vector<Tensor>& sighted() const = 0;
-  // Adds a break if one of these cannot be a result.
+  // Ends the piece, as a break, if one of these cannot be a result.
   virtual void check_results(TensorList results) = 0;
   // The graph that computes `results`, and what was written; and the one that
   // computes `gradients` from what that leaves. Runs the forward graph once:

@@ -26,7 +26,7 @@ enum Mode : int64_t { kLinear = 0, kNearest = 1, kCubic = 2 };
 enum Beyond : int64_t { kZeros = 0, kBorder = 1, kReflection = 2 };
 
 // A place along one dim, and how it moves with what it came from: 1, 0 or -1.
-struct Place {
+struct Coordinate {
   Tensor x, sign;
 };
 
@@ -42,8 +42,8 @@ struct Axis {
 
   // Brings places into [0, size - 1], unless elements beyond are zero. Not
   // differentiated.
-  Place brought_back(const Tensor& x) const {
-    Place p{x, ones_like(x)};
+  Coordinate brought_back(const Tensor& x) const {
+    Coordinate p{x, ones_like(x)};
     if (beyond == kReflection) {
       const double edge = align_corners ? 0 : 0.5;
       const double low = -edge, span = static_cast<double>(size - 1) + 2 * edge;
@@ -102,7 +102,7 @@ struct Axis {
     const Tensor x = (g + 1) * scale - (align_corners ? 0 : 0.5);
     if (mode == kCubic) return cubic(x, scale);
     const Tensor known = x.detach();
-    const Place p = brought_back(known);
+    const Coordinate p = brought_back(known);
     if (mode == kNearest) {
       return {{index_of(round(p.x)), ones_like(p.x), zeros_like(p.x)}};
     }

@@ -55,22 +55,29 @@ SY_KERNEL(count_digits, CountParams, kThreads) {
   }
 }
 
+// The sum of what the threads 0 … d give; kDigits threads call it together. They
+// do not wait for each other after the last word is in `sums`.
+template <class T>
+__device__ __forceinline__ T sum_up_to(int d, T own, T* sums) {
+  T sum = own;
+  sums[d] = sum;
+  for (int step = 1; step < kDigits; step *= 2) {
+    __syncthreads();
+    const T more = d >= step ? sums[d - step] : T{0};
+    __syncthreads();
+    sum += more;
+    sums[d] = sum;
+  }
+  return sum;
+}
+
 SY_KERNEL(start_digits, StartsParams, kThreads) {
   __shared__ uint64_t sums[kDigits];
   const int d = static_cast<int>(threadIdx.x);
   auto* const counts = static_cast<uint64_t*>(p.counts);
   for (int64_t g = blockIdx.x; g < p.groups; g += gridDim.x) {
     const uint64_t own = counts[g * kDigits + d];
-    uint64_t sum = own;
-    sums[d] = sum;
-    for (int step = 1; step < kDigits; step *= 2) {
-      __syncthreads();
-      const uint64_t more = d >= step ? sums[d - step] : 0;
-      __syncthreads();
-      sum += more;
-      sums[d] = sum;
-    }
-    counts[g * kDigits + d] = sum - own;
+    counts[g * kDigits + d] = sum_up_to(d, own, sums) - own;
     __syncthreads();
   }
 }
@@ -170,15 +177,7 @@ SY_KERNEL(sort_pass, PassParams, kThreads) {
       total += c;
     }
     const uint64_t ahead = count_before(p, tile, row * p.tiles, thread, total);
-    uint32_t sum = total;
-    begins[thread] = sum;
-    for (int step = 1; step < kDigits; step *= 2) {
-      __syncthreads();
-      const uint32_t more = thread >= step ? begins[thread - step] : 0;
-      __syncthreads();
-      sum += more;
-      begins[thread] = sum;
-    }
+    const uint32_t sum = sum_up_to(thread, total, begins);
     __syncthreads();
     begins[thread] = sum - total;
     offsets[thread] = static_cast<int64_t>(

@@ -80,7 +80,7 @@ std::string counters_table() {
   return text;
 }
 
-Graph graph_of(TensorList tensors) {
+RecordedGraph graph_of(TensorList tensors) {
   std::vector<intrusive_ptr<Node>> roots;
   if (tensors.empty()) {
     roots = recorded_roots();
@@ -94,7 +94,7 @@ Graph graph_of(TensorList tensors) {
 
 std::string pending(std::string_view what, TensorList tensors) {
   const std::lock_guard lock(graph_mutex());
-  const Graph graph = graph_of(tensors);
+  const RecordedGraph graph = graph_of(tensors);
   return what == "dot" ? graph_dot(graph) : graph_text(graph);
 }
 

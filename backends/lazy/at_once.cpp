@@ -4,6 +4,7 @@
 #include "backends/lazy/inner_stream.h"
 #include "backends/lazy/record.h"
 #include "backends/lazy/run.h"
+#include "c10/thread_state.h"
 
 // Calls that cannot be recorded.
 
@@ -67,7 +68,7 @@ void draw(const Kernel& kernel, const OperatorEntry& op, DispatchKeySet keys,
   if (!alone || self.numel() == 0) {
     return cpu_fallback(kernel, op, keys, args, num_args, results, num_results);
   }
-  const Layout layout(self.dtype(), self.sizes(), self.strides());
+  const ValueLayout layout(self.dtype(), self.sizes(), self.strides());
   const InnerStream stream;
   const Tensor fresh =
       tensor_in(StorageImpl::allocate(layout.bytes(), inner_device()), layout);

@@ -46,7 +46,7 @@ constexpr const char* kFieldNames[kFields] = {
 class KeyMaker {
  public:
   // The graph must have gone through find_wanted().
-  explicit KeyMaker(const Graph& graph) : graph_(graph) {
+  explicit KeyMaker(const RecordedGraph& graph) : graph_(graph) {
     key_.words.reserve(24 * graph.nodes.size());
   }
 
@@ -57,7 +57,7 @@ class KeyMaker {
       for (const Made& m : n->made) add(m.layout);
       add(kOwn, is_own(*n));
     }
-    for (const Graph::Home& h : graph_.homes) {
+    for (const RecordedGraph::Home& h : graph_.homes) {
       add(kHome, uint64_t(h.node) << 24 | uint64_t(h.result) << 16 |
                      uint64_t(-1 - h.data));
     }
@@ -107,13 +107,13 @@ class KeyMaker {
     if (n.window) add_part(*n.window, n.made[0].layout);
   }
 
-  void add(const Layout& l) {
+  void add(const ValueLayout& l) {
     add(kDtype, static_cast<uint64_t>(l.dtype) << 8 | uint64_t(l.dim()));
     for (const int64_t s : l.sizes()) add(kSize, symbol(s));
     add_order(l);
   }
 
-  void add_part(const Layout& part, const Layout& of) {
+  void add_part(const ValueLayout& part, const ValueLayout& of) {
     std::vector<int8_t> dims;
     const bool mapped = map_dims(part, of, &dims);
     add(kPart, uint64_t(part.dim()) << 1 | uint64_t(mapped));
@@ -126,7 +126,7 @@ class KeyMaker {
   }
 
   // The dims of more than one element, slowest first.
-  void add_order(const Layout& l) {
+  void add_order(const ValueLayout& l) {
     int8_t order[TensorImpl::kMaxDims];
     int n = 0;
     bool sorted = true;
@@ -153,7 +153,7 @@ class KeyMaker {
     return sizes_.size() + 1;
   }
 
-  const Graph& graph_;
+  const RecordedGraph& graph_;
   Key key_;
   std::vector<int64_t> sizes_;
 };
@@ -187,7 +187,7 @@ size_t common(const Key& a, const Key& b) {
       a.words.begin());
 }
 
-std::string explain(const Key& key, const Graph& graph) {
+std::string explain(const Key& key, const RecordedGraph& graph) {
   const Cache& c = cache();
   const Entry* nearest = nullptr;
   size_t most = 0;
@@ -227,7 +227,7 @@ std::string explain(const Key& key, const Graph& graph) {
 
 }  // namespace
 
-intrusive_ptr<Plan> find_plan(const Graph& graph) {
+intrusive_ptr<Plan> find_plan(const RecordedGraph& graph) {
   Cache& c = cache();
   find_wanted(graph);
   Key key = KeyMaker(graph).make();

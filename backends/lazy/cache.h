@@ -23,7 +23,7 @@ struct Key {
 };
 
 // The plan for the graph, new or found. The caller holds graph_mutex().
-intrusive_ptr<Plan> find_plan(const Graph& graph);
+intrusive_ptr<Plan> find_plan(const RecordedGraph& graph);
 
 // The reason for the last plan: the nearest plan that was known, and the first
 // difference to it.

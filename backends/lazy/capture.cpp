@@ -37,7 +37,7 @@ bool Capture::Entry::has(const TensorBase& t) const {
          (s.first >= at(offset) && s.first + s.bytes <= at(offset + numel));
 }
 
-Capture::Capture(Device device, const Engine& engine,
+Capture::Capture(Device device, const GraphEngine& engine,
                  capture::GradListener* listener)
     : device_(device),
       engine_(engine),
@@ -84,7 +84,7 @@ void Capture::drop_dead() {
 
 // ---- values of memory
 
-Capture::Entry* Capture::find(const TensorBase& t) {
+Capture::Entry* Capture::find(const TensorBase& t) const {
   const auto [begin, end] = by_storage_.equal_range(t.storage().get());
   for (auto e = begin; e != end; ++e) {
     if (e->second->has(t)) return e->second;
@@ -129,8 +129,8 @@ Capture::Entry& Capture::new_entry(const TensorBase& seen) {
   e.numel =
       e.whole ? static_cast<int64_t>(s.nbytes() / t.itemsize()) : t.numel();
   const int64_t one = 1;
-  e.data = data_node(e.whole ? Layout(t.dtype(), {&e.numel, 1}, {&one, 1})
-                             : Layout(t.dtype(), t.sizes(), t.strides()));
+  e.data = data_node(e.whole ? ValueLayout(t.dtype(), {&e.numel, 1}, {&one, 1})
+                             : ValueLayout(t.dtype(), t.sizes(), t.strides()));
   Made& m = e.data->made[0];
   const PlainModes modes;
   e.address = address_of(t, e.offset);
@@ -147,20 +147,33 @@ void Capture::sight(const TensorBase& t) {
   if (known_.insert(t.impl()).second) sighted_.emplace_back(t);
 }
 
-Capture::Entry& Capture::entry_of(const TensorBase& t) {
+bool Capture::has_written(const StorageImpl& s) const {
+  const auto [begin, end] = by_storage_.equal_range(&s);
+  return std::any_of(begin, end,
+                     [](const auto& e) { return e.second->written; });
+}
+
+bool Capture::end_piece_to_see(const TensorBase& t) {
+  if (t.numel() == 0 || t.storage()->data_acquire() == nullptr) return false;
   sight(t);
-  if (Entry* const known = find(t)) return *known;
-  const auto [begin, end] = by_storage_.equal_range(t.storage().get());
-  const bool written =
-      std::any_of(begin, end, [](const auto& e) { return e.second->written; });
-  if (written) {
+  if (find(t) != nullptr) return false;
+  const bool ends = has_written(*t.storage());
+  if (ends) {
     add_break("a write to memory that is also seen in another way");
     end_piece();
   }
+  new_entry(t);
+  return ends;
+}
+
+Capture::Entry& Capture::entry_of(const TensorBase& t) {
+  if (Entry* const known = find(t)) return *known;
+  SY_INTERNAL_ASSERT(t.numel() == 0 || !has_written(*t.storage()),
+                     "no value has the elements of a tensor");
   return new_entry(t);
 }
 
-Capture::Place Capture::place_of(const TensorBase& t) {
+Capture::ValuePart Capture::value_of(const TensorBase& t) {
   StorageImpl& s = *t.storage();
   if (s.data_acquire() == nullptr) {
     LazyValue* const value = lazy::value_of(s);
@@ -170,7 +183,7 @@ Capture::Place Capture::place_of(const TensorBase& t) {
   }
   if (t.numel() == 0) {
     sight(t);
-    const auto none = data_node(Layout(t.dtype(), t.sizes(), t.strides()));
+    const auto none = data_node(ValueLayout(t.dtype(), t.sizes(), t.strides()));
     const PlainModes modes;
     none->made[0].memory = StorageImpl::allocate(0, device_);
     return {make_intrusive<LazyValue>(none, uint16_t{0}), t.storage_offset()};
@@ -183,13 +196,14 @@ Capture::Place Capture::place_of(const TensorBase& t) {
   return {e.value, e.offset};
 }
 
-bool Capture::is_whole(const TensorBase& t) {
+bool Capture::is_whole(const TensorBase& t) const {
   if (!t.impl()->is_non_overlapping_and_dense()) return false;
   if (t.numel() == 0 || t.storage()->data_acquire() == nullptr) {
     return t.storage_offset() == 0 && t.nbytes() == t.storage()->nbytes();
   }
-  const Entry& e = entry_of(t);
-  return t.storage_offset() == e.offset && t.numel() == e.numel;
+  const Entry* const e = find(t);
+  SY_INTERNAL_ASSERT(e != nullptr, "no call sees the tensor");
+  return t.storage_offset() == e->offset && t.numel() == e->numel;
 }
 
 void Capture::give(const TensorBase& t, const intrusive_ptr<Node>& node,
@@ -198,6 +212,7 @@ void Capture::give(const TensorBase& t, const intrusive_ptr<Node>& node,
   if (s.data_acquire() == nullptr) {
     return s.set_payload(make_intrusive<LazyValue>(node, result));
   }
+  end_piece_to_see(t);
   Entry& e = entry_of(t);
   e.value = make_intrusive<LazyValue>(node, result);
   e.written = true;
@@ -260,6 +275,7 @@ void Capture::on_note(const CaptureNote& note) {
 int Capture::add_input(const Tensor& t) {
   const std::lock_guard lock(graph_mutex());
   if (t.defined() && takes(t) && t.numel() != 0) {
+    end_piece_to_see(t);
     Entry& e = entry_of(t);
     if (e.source < 0) e.source = sources_;
     e.seed = e.seed || !nodes_.empty();
@@ -277,19 +293,14 @@ bool Capture::is_outer(const Tensor& t) {
 }
 
 bool Capture::is_written(const Tensor& t) {
-  if (written_before_.contains(t.storage().get())) return true;
-  const auto [begin, end] = by_storage_.equal_range(t.storage().get());
-  return std::any_of(begin, end,
-                     [](const auto& e) { return e.second->written; });
+  return written_before_.contains(t.storage().get()) ||
+         has_written(*t.storage());
 }
 
 void Capture::check_results(TensorList results) {
   const std::lock_guard lock(graph_mutex());
   for (const Tensor& t : results) {
-    if (t.defined() && t.numel() != 0 &&
-        t.storage()->data_acquire() != nullptr) {
-      entry_of(t);  // which may find that the piece has to end
-    }
+    if (t.defined()) end_piece_to_see(t);
   }
 }
 
@@ -301,8 +312,8 @@ namespace {
 
 // Runs what the nodes need, on this thread.
 void run_now(const std::vector<intrusive_ptr<Node>>& roots, Device device,
-             const Engine& engine, GraphLock& lock) {
-  Graph graph = collect(roots);
+             const GraphEngine& engine, GraphLock& lock) {
+  RecordedGraph graph = collect(roots);
   graph.device = device;
   graph.engine = &engine;
   if (graph.nodes.empty()) return;
@@ -434,7 +445,7 @@ Device computing_device() {
   return c != nullptr ? c->device() : inner_device();
 }
 
-const Engine& computing_engine() {
+const GraphEngine& computing_engine() {
   const Capture* const c = Capture::current();
   return c != nullptr ? c->engine() : lazy_engine();
 }

@@ -32,25 +32,31 @@ class Capture final : public capture::Recorder, public CaptureHooks {
     return static_cast<Capture*>(thread_state.capture);
   }
 
-  Capture(Device device, const Engine& engine, capture::GradListener* listener);
+  Capture(Device device, const GraphEngine& engine,
+          capture::GradListener* listener);
   ~Capture() override;
 
   // ---- for the code that records. The caller holds graph_mutex() where it
   // does for the lazy device.
 
   Device device() const { return device_; }
-  const Engine& engine() const { return engine_; }
+  const GraphEngine& engine() const { return engine_; }
   bool takes(const TensorBase& t) const;
+  // Calls that are recorded see the elements of `t` from now on. Ends the piece
+  // if earlier ones have written its memory as a tensor of other elements: no
+  // value is what `t` has. Whether it did: then all that was recorded has run.
+  bool end_piece_to_see(const TensorBase& t);
   // The value that `t` is a part of, and where that begins in the storage of
-  // `t`, in elements.
-  struct Place {
+  // `t`, in elements. Calls see `t`.
+  struct ValuePart {
     intrusive_ptr<LazyValue> value;
     int64_t offset = 0;
   };
-  Place place_of(const TensorBase& t);
-  // Whether `t` is all elements of its value.
-  bool is_whole(const TensorBase& t);
-  // All of `t`'s value is another one from now on.
+  ValuePart value_of(const TensorBase& t);
+  // Whether `t`, which calls see, is all elements of its value.
+  bool is_whole(const TensorBase& t) const;
+  // All of `t`'s value is another one from now on. Ends the piece if calls see
+  // its memory in another way too.
   void give(const TensorBase& t, const intrusive_ptr<Node>& node,
             uint16_t result);
   // A node, until the capture ends: chains of nodes are not taken down by
@@ -120,8 +126,10 @@ class Capture final : public capture::Recorder, public CaptureHooks {
   };
   friend class Finish;
 
-  Entry* find(const TensorBase& t);
+  Entry* find(const TensorBase& t) const;
+  // The entry of memory that calls see.
   Entry& entry_of(const TensorBase& t);
+  bool has_written(const StorageImpl& s) const;
   void sight(const TensorBase& t);
   Entry& new_entry(const TensorBase& seen);
   bool is_known(const StorageImpl& s) const;
@@ -152,7 +160,7 @@ class Capture final : public capture::Recorder, public CaptureHooks {
   void give_memory();
 
   const Device device_;
-  const Engine& engine_;
+  const GraphEngine& engine_;
   capture::GradListener* const listener_;
   const ThreadModes before_;
   std::deque<Entry> entries_;
@@ -181,6 +189,6 @@ class Capture final : public capture::Recorder, public CaptureHooks {
 Device recorded_device();
 Device computing_device();
 // The engine that runs the graphs of these calls.
-const Engine& computing_engine();
+const GraphEngine& computing_engine();
 
 }  // namespace sy::lazy

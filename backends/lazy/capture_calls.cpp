@@ -76,12 +76,15 @@ bool capture_writes(Capture& capture, const OperatorEntry& op, bool reads,
   for (const int8_t w : plan.written) {
     if (!args[w].is_tensor()) return false;
     const TensorBase& t = args[w].to_tensor();
-    if (!capture.takes(t) || t.numel() == 0 || !capture.is_whole(t)) {
+    if (!capture.takes(t) || t.numel() == 0 ||
+        !t.impl()->is_non_overlapping_and_dense()) {
       return false;
     }
+    capture.end_piece_to_see(t);
+    if (!capture.is_whole(t)) return false;
     if (reads) continue;
     auto empty = make_intrusive<Node>(Node::kEmpty, nullptr);
-    empty->made.emplace_back(Layout(t.dtype(), t.sizes(), t.strides()));
+    empty->made.emplace_back(ValueLayout(t.dtype(), t.sizes(), t.strides()));
     add_recorded(empty);
     own[size_t(w)] = Value(TensorBase(tensor_of(empty, 0)));
   }
@@ -89,7 +92,7 @@ bool capture_writes(Capture& capture, const OperatorEntry& op, bool reads,
   take_arguments(node.get(), own.data(), num_args);
   if (!find_written(node.get(), op, own.data())) return false;
   for (const uint8_t w : node->written) {
-    node->made.emplace_back(Layout(node->operands[w].layout()));
+    node->made.emplace_back(ValueLayout(node->operands[w].layout()));
   }
   if (op.has_flag(OperatorDef::kRandom) || is_collective(OperatorHandle(&op))) {
     capture.order(node);

@@ -50,7 +50,7 @@ class Finish {
     CapturedGraph::Parts parts;
     parts.values = values_;
     if (!gradients.empty()) {
-      lazy::Graph rest = split(roots, backward_roots);
+      RecordedGraph rest = split(roots, backward_roots);
       out.backward =
           backward_graph(std::move(rest), std::move(backward_results),
                          std::move(backward_values), &parts.values);
@@ -110,8 +110,8 @@ class Finish {
   }
 
   Captured stored(const Node& constant) const {
-    const Layout& l = constant.made[0].layout;
-    Captured data = data_node(Layout(l));
+    const ValueLayout& l = constant.made[0].layout;
+    Captured data = data_node(ValueLayout(l));
     data->made[0].memory = StorageImpl::allocate(l.bytes(), c_.device());
     tensor_in(data->made[0].memory, l).fill_(constant.args[0].to_scalar());
     return data;
@@ -193,9 +193,9 @@ class Finish {
     StorageImpl& s = *t.storage();
     if (s.data_acquire() == nullptr ||
         (t.numel() == 0 && c_.find(t) == nullptr)) {
-      const Capture::Place place = c_.place_of(t);
-      r.value = value_of(&s, *place.value, values);
-      r.offset -= place.offset;
+      const Capture::ValuePart part = c_.value_of(t);
+      r.value = value_of(&s, *part.value, values);
+      r.offset -= part.offset;
       return r;
     }
     Capture::Entry& e = c_.entry_of(t);
@@ -249,7 +249,7 @@ class Finish {
   }
 
   // Data that is no input stays for all runs. Other pieces may write it.
-  void keep_constants(const lazy::Graph& g) {
+  void keep_constants(const RecordedGraph& g) {
     std::set<const Node*> inputs;
     for (const Capture::Entry* e : entries_) inputs.insert(e->data.get());
     for (const Captured& d : g.data) {
@@ -271,13 +271,13 @@ class Finish {
 
   // The calls that only gradients need. Data replaces the values of the forward
   // graph that they read: saved_.
-  lazy::Graph split(const std::vector<Captured>& forward,
-                    const std::vector<Captured>& backward) {
+  RecordedGraph split(const std::vector<Captured>& forward,
+                      const std::vector<Captured>& backward) {
     std::vector<Captured> all = forward;
     all.insert(all.end(), backward.begin(), backward.end());
-    const lazy::Graph joint = collect(all);
+    const RecordedGraph joint = collect(all);
     const std::set<const Node*> in_first = reached(forward);
-    lazy::Graph rest;
+    RecordedGraph rest;
     for (const Captured& n : joint.nodes) {
       if (!in_first.contains(n.get())) rest.nodes.push_back(n);
     }
@@ -334,13 +334,13 @@ class Finish {
   }
 
   static Captured data_like(const ValueOf& v) {
-    Captured data = data_node(Layout(v.node->made[v.result].layout));
+    Captured data = data_node(ValueLayout(v.node->made[v.result].layout));
     ++data->made[0].holders;  // its memory is not the graph's
     return data;
   }
 
   std::unique_ptr<capture::Graph> backward_graph(
-      lazy::Graph graph, std::vector<capture::Result> results,
+      RecordedGraph graph, std::vector<capture::Result> results,
       std::vector<ValueOf> values, std::vector<ValueOf>* forward_values) {
     CapturedGraph::Parts parts;
     std::set<const Node*> ours;
@@ -383,7 +383,7 @@ class Finish {
   }
 
   // Places of nodes, and the data that they read.
-  static void renumber(lazy::Graph* g) {
+  static void renumber(RecordedGraph* g) {
     std::set<const Node*> seen;
     for (size_t i = 0; i < g->nodes.size(); ++i) {
       g->nodes[i]->index = static_cast<int>(i);

@@ -11,6 +11,7 @@
 #include "backends/lazy/look.h"
 #include "c10/backend.h"
 #include "c10/error.h"
+#include "c10/thread_state.h"
 
 namespace sy::lazy {
 
@@ -26,7 +27,7 @@ void copy_memory(Device device, void* to, const void* from, size_t n) {
 
 namespace {
 
-std::string words_of(const Layout& l) {
+std::string words_of(const ValueLayout& l) {
   std::string text = str("{}{}", l.dtype, l.sizes());
   for (const int64_t s : l.strides()) text += str(" {}", s);
   return text + str(" @{}", l.offset);
@@ -195,7 +196,7 @@ uint64_t CapturedGraph::hash_of(const Node& n) {
 }
 
 std::string CapturedGraph::listing() const {
-  const lazy::Graph& g = run_.graph();
+  const RecordedGraph& g = run_.graph();
   std::string text;
   std::map<const Node*, std::string> names;
   for (size_t i = 0; i < g.data.size(); ++i) {
@@ -230,7 +231,7 @@ std::string CapturedGraph::listing() const {
 }
 
 std::string CapturedGraph::structure() const {
-  const lazy::Graph& g = run_.graph();
+  const RecordedGraph& g = run_.graph();
   std::string text;
   for (const Captured& d : g.data) {
     text += str("{} {}\n", d->made[0].layout.dtype, d->made[0].layout.dim());

@@ -31,7 +31,7 @@ class CapturedGraph final : public capture::Graph {
   // Input i of the graph is `data[i]`, which may be nullptr if nobody reads it;
   // `after[i]` is what it is written to be, if it is.
   struct Parts {
-    lazy::Graph graph;
+    RecordedGraph graph;
     std::vector<capture::Input> inputs;
     std::vector<Captured> data;
     std::vector<ValueOf> after;

@@ -30,8 +30,8 @@ bool capture_ordered(Capture& capture, const OperatorEntry& op,
     return keep(node, results, num_results);
   }
   const int64_t none = 0, stride = 1;
-  node->made.emplace_back(Layout(kByte, {&none, 1}, {&stride, 1}));
-  node->result_of.push_back(Node::Place{-1, -1});
+  node->made.emplace_back(ValueLayout(kByte, {&none, 1}, {&stride, 1}));
+  node->result_of.push_back(Node::ResultPlace{-1, -1});
   capture.order(node);
   add_recorded(node);
   return true;

@@ -5,6 +5,7 @@
 #include "aten/ops/factory.h"
 #include "backends/lazy/capture.h"
 #include "backends/lazy/run.h"
+#include "c10/thread_state.h"
 
 namespace sy::lazy {
 
@@ -58,7 +59,7 @@ intrusive_ptr<Node> constant(const Scalar& value, ScalarType dtype,
                              IntArrayRef sizes, IntArrayRef strides) {
   auto node = make_intrusive<Node>(
       dtype == kBool ? Node::kCall : Node::kPointwise, &fill_entry());
-  node->made.emplace_back(Layout(dtype, sizes, strides));
+  node->made.emplace_back(ValueLayout(dtype, sizes, strides));
   node->args.push_back(Value(value));
   if (dtype == kBool) return node;
   node->program = &number();
@@ -90,7 +91,7 @@ intrusive_ptr<Node> folded(const Node& call) {
   } catch (const Error&) {
     return nullptr;  // it fails when it runs, if it does
   }
-  const Layout& made = call.made[0].layout;
+  const ValueLayout& made = call.made[0].layout;
   return constant(Tensor(results[0].to_tensor()).item(), made.dtype,
                   made.sizes(), made.strides());
 }

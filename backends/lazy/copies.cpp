@@ -5,8 +5,8 @@
 #include "backends/lazy/graph.h"
 #include "backends/lazy/inner_stream.h"
 #include "backends/lazy/record.h"
-#include "backends/lazy/run.h"
 #include "c10/error.h"
+#include "c10/thread_state.h"
 
 // The operators that write a tensor: they give the storage another value.
 
@@ -38,29 +38,30 @@ Recorded record_cast(Operand src, const TensorBase& dst) {
   auto node = make_intrusive<Node>(Node::kPointwise, &copy_entry());
   node->program = &program;
   node->compute = src.layout().dtype;
-  node->made.emplace_back(Layout(dst.dtype(), dst.sizes(), dst.strides()));
+  node->made.emplace_back(ValueLayout(dst.dtype(), dst.sizes(), dst.strides()));
   node->add_operand(std::move(src));
   return node;
 }
 
-// The value of the storage of `dst` with other elements where `dst` lies.
+// The value of the storage of `dst`, which calls see, with other elements where
+// `dst` lies.
 Recorded record_write(Operand src, const TensorBase& dst) {
   Operand base;
   int64_t first = 0;  // of the value, in the storage
   if (Capture* const capture = Capture::current()) {
-    const Capture::Place place = capture->place_of(dst);
-    base.node = place.value->node;
-    base.result = place.value->result;
-    first = place.offset;
+    const Capture::ValuePart part = capture->value_of(dst);
+    base.node = part.value->node;
+    base.result = part.value->result;
+    first = part.offset;
   } else {
     LazyValue* const value = value_of(*dst.storage());
     base.node = value != nullptr ? value->node : value_of_memory(dst);
     base.result = value != nullptr ? value->result : uint16_t{0};
   }
   auto node = make_intrusive<Node>(Node::kWrite, nullptr);
-  const Layout& l = base.layout();
+  const ValueLayout& l = base.layout();
   node->made.emplace_back(l);
-  node->window = std::make_unique<Layout>(
+  node->window = std::make_unique<ValueLayout>(
       dst.dtype(), dst.sizes(), dst.strides(), dst.storage_offset() - first);
   node->add_operand(std::move(base));
   node->add_operand(std::move(src));
@@ -81,6 +82,7 @@ void copy_to_lazy(const TensorBase& dst, const TensorBase& src) {
     const InnerStream stream;
     return copy_between(dst, from.tensor());
   }
+  end_piece_to_see(dst);
   const bool whole = is_whole(dst);
   if (whole && !from.part && from.layout().is_of(*dst.impl())) {
     return give_value(dst, from.node, from.result);
@@ -137,6 +139,7 @@ Tensor& fill(Tensor& self, const Scalar& value) {
   {
     const std::lock_guard lock(graph_mutex());
     Recorded node;
+    end_piece_to_see(self);
     if (is_whole(self)) {
       node = constant(value, self.scalar_type(), self.sizes(), self.strides());
     } else {

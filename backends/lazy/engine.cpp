@@ -33,28 +33,28 @@ std::shared_ptr<graph::Compiler> compiler_of(std::string_view name) {
   return nullptr;
 }
 
-Engine make_engine(std::string_view name) {
+GraphEngine make_engine(std::string_view name) {
   const size_t colon = name.find(':');
   const std::string_view first = name.substr(0, colon);
-  Engine e;
+  GraphEngine e;
   e.name = name;
   if (colon != std::string_view::npos) e.argument = name.substr(colon + 1);
   if (first == "interpret") {
-    e.kind = Engine::kInterpreted;
+    e.kind = GraphEngine::kInterpreted;
   } else if (first == "debug") {
-    e.kind = Engine::kSingle;
+    e.kind = GraphEngine::kSingle;
   } else if (first != "jit") {
-    e.kind = Engine::kCompiler;
+    e.kind = GraphEngine::kCompiler;
     e.compiler = compiler_of(first);
   }
-  SY_CHECK(e.kind == Engine::kCompiler || e.argument.empty(), Value,
+  SY_CHECK(e.kind == GraphEngine::kCompiler || e.argument.empty(), Value,
            "[engine] {}: expected no argument, got '{}'", first, e.argument);
   return e;
 }
 
-std::atomic<const Engine*>& current() {
+std::atomic<const GraphEngine*>& current() {
   const ForkSection section;
-  static std::atomic<const Engine*> e = [] {
+  static std::atomic<const GraphEngine*> e = [] {
     const char* const name = environment("SWITCHYARD_LAZY_ENGINE");
     return &engine_of(name == nullptr ? "" : name);
   }();
@@ -63,10 +63,11 @@ std::atomic<const Engine*>& current() {
 
 }  // namespace
 
-const Engine& engine_of(std::string_view name) {
+const GraphEngine& engine_of(std::string_view name) {
   struct Known {
     ForkMutex mutex;
-    std::map<std::string, std::unique_ptr<const Engine>, std::less<>> engines;
+    std::map<std::string, std::unique_ptr<const GraphEngine>, std::less<>>
+        engines;
   };
   static auto* known = new Known;  // leaked: plans point to engines
   if (name.empty()) name = "jit";
@@ -75,12 +76,12 @@ const Engine& engine_of(std::string_view name) {
     const auto at = known->engines.find(name);
     if (at != known->engines.end()) return *at->second;
   }
-  auto made = std::make_unique<const Engine>(make_engine(name));
+  auto made = std::make_unique<const GraphEngine>(make_engine(name));
   const std::lock_guard lock(known->mutex);
   return *known->engines.emplace(name, std::move(made)).first->second;
 }
 
-const Engine& lazy_engine() { return *current().load(); }
-void set_lazy_engine(const Engine& engine) { current() = &engine; }
+const GraphEngine& lazy_engine() { return *current().load(); }
+void set_lazy_engine(const GraphEngine& engine) { current() = &engine; }
 
 }  // namespace sy::lazy

@@ -10,7 +10,7 @@
 
 namespace sy::lazy {
 
-struct Engine {
+struct GraphEngine {
   enum Kind : uint8_t {
     kFused,        // "jit": fused regions, those that are hot compiled
     kInterpreted,  // "interpret": fused regions, nothing compiled
@@ -26,10 +26,10 @@ struct Engine {
 // "" is "jit". A name that nobody has added is that of a library, which is
 // loaded. The engine stays until the process ends. Throws ValueError that lists
 // the names there are. Thread-safe; not under graph_mutex().
-const Engine& engine_of(std::string_view name);
+const GraphEngine& engine_of(std::string_view name);
 
 // The engine of the lazy device: SWITCHYARD_LAZY_ENGINE, else "jit".
-const Engine& lazy_engine();
-void set_lazy_engine(const Engine& engine);
+const GraphEngine& lazy_engine();
+void set_lazy_engine(const GraphEngine& engine);
 
 }  // namespace sy::lazy

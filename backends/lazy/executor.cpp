@@ -29,7 +29,7 @@ bool is_short(const Plan& p) {
 }
 
 struct Job {
-  Job(Graph graph, intrusive_ptr<Plan> p)
+  Job(RecordedGraph graph, intrusive_ptr<Plan> p)
       : plan(std::move(p)), run(std::move(graph), *plan) {}
   intrusive_ptr<Plan> plan;
   Run run;
@@ -142,7 +142,7 @@ const int fork_handler = pthread_atfork(nullptr, nullptr, [] {
 
 }  // namespace
 
-void execute(Graph graph, intrusive_ptr<Plan> plan, bool wait,
+void execute(RecordedGraph graph, intrusive_ptr<Plan> plan, bool wait,
              GraphLock& lock) {
   Executor& e = executor();
   const auto job = std::make_shared<Job>(std::move(graph), std::move(plan));

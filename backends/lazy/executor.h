@@ -21,7 +21,8 @@ using GraphLock = std::unique_lock<RecursiveForkMutex>;
 // The lock is held on entry and on return, but not meanwhile. With `wait`
 // returns when the graph has run, and throws what it threw. Without, returns
 // soon: it waits only while several graphs are in the queue.
-void execute(Graph graph, intrusive_ptr<Plan> plan, bool wait, GraphLock& lock);
+void execute(RecordedGraph graph, intrusive_ptr<Plan> plan, bool wait,
+             GraphLock& lock);
 
 // Waits until the node is not running any more.
 void wait_for(const Node& node, GraphLock& lock);

@@ -81,7 +81,7 @@ void run_roots(std::vector<intrusive_ptr<Node>> roots, bool wait,
   std::erase_if(roots,
                 [](const auto& n) { return n->state != Node::kRecorded; });
   if (roots.empty()) return;
-  Graph graph = collect(roots);
+  RecordedGraph graph = collect(roots);
   ++state().counters.runs;
   intrusive_ptr<Plan> plan = find_plan(graph);
   execute(std::move(graph), std::move(plan), wait, lock);
@@ -175,10 +175,10 @@ void sort_as_recorded(uint64_t mark, std::vector<intrusive_ptr<Node>>* nodes) {
 
 }  // namespace
 
-Graph collect(const std::vector<intrusive_ptr<Node>>& roots) {
+RecordedGraph collect(const std::vector<intrusive_ptr<Node>>& roots) {
   State& s = state();
   const uint64_t mark = ++s.mark;
-  Graph g;
+  RecordedGraph g;
   g.device = computing_device();
   g.engine = &computing_engine();
   std::vector<Node*> stack;

@@ -64,11 +64,11 @@ std::vector<intrusive_ptr<Node>> recorded_roots();
 
 // Some recorded calls that run together. Nodes are in an order in which they
 // could run one by one.
-struct Graph {
+struct RecordedGraph {
   std::vector<intrusive_ptr<Node>> nodes;
   std::vector<intrusive_ptr<Node>> data;  // values that they read
   Device device;                          // that computes them
-  const Engine* engine = nullptr;         // that runs them
+  const GraphEngine* engine = nullptr;    // that runs them
   // Values that are best made in the memory of data that they replace.
   struct Home {
     int node;  // and its result
@@ -82,5 +82,5 @@ struct Graph {
 // The recorded calls that these nodes need, and the nodes themselves. Values
 // that are being computed count as data. Each node gets
 // its place as `index`; node i of `data` gets -1 - i.
-Graph collect(const std::vector<intrusive_ptr<Node>>& roots);
+RecordedGraph collect(const std::vector<intrusive_ptr<Node>>& roots);
 }  // namespace sy::lazy

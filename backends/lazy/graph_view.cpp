@@ -4,8 +4,9 @@
 #include <bit>
 
 #include "aten/engine/copy.h"
-#include "backends/lazy/run.h"
+#include "backends/lazy/run_node.h"
 #include "c10/error.h"
+#include "c10/thread_state.h"
 #include "c10/trace.h"
 
 namespace sy::lazy {
@@ -38,7 +39,7 @@ class GivenMemory final : public NodeMemory {
   }
   Storage taken(size_t k) override {
     const Operand& o = node_.operands[k];
-    const Layout& l = o.node->made[o.result].layout;
+    const ValueLayout& l = o.node->made[o.result].layout;
     Storage to = StorageImpl::allocate(l.bytes(), device_);
     copy_tensor(tensor_in(to, l), operands_[k]);
     return to;
@@ -71,7 +72,7 @@ void add(std::vector<uint64_t>* to, const Value& v) {
 
 }  // namespace
 
-GraphView::GraphView(const lazy::Graph& graph,
+GraphView::GraphView(const RecordedGraph& graph,
                      const std::vector<RegionResult>& outputs)
     : graph_(graph) {
   device_ = graph.device;
@@ -156,7 +157,7 @@ std::vector<uint64_t> GraphView::words() const {
 }
 
 intrusive_ptr<graph::Executable> Executables::find(const GraphView& graph,
-                                                   const Engine& engine) {
+                                                   const GraphEngine& engine) {
   std::vector<uint64_t> words = graph.words();
   const std::lock_guard lock(mutex_);
   const auto at = entries_.find(words);

@@ -17,7 +17,8 @@ namespace sy::lazy {
 // Borrows the nodes, which must keep their operands.
 class GraphView final : public graph::Graph {
  public:
-  GraphView(const lazy::Graph& graph, const std::vector<RegionResult>& outputs);
+  GraphView(const RecordedGraph& graph,
+            const std::vector<RegionResult>& outputs);
   // Data and result that input i is.
   ValueRef input(int i) const { return inputs_[size_t(i)]; }
   void run_call(int i, ArrayRef<Tensor> operands,
@@ -28,7 +29,7 @@ class GraphView final : public graph::Graph {
  private:
   graph::Call call_of(const Node& n);
 
-  const lazy::Graph& graph_;
+  const RecordedGraph& graph_;
   std::vector<ValueRef> inputs_;
   // The first value of each node. Node::index is that in another graph, if
   // several read the same data.
@@ -42,7 +43,7 @@ class Executables {
   // Compiles if there is none. nullptr if the compiler does not take the graph.
   // Thread-safe.
   intrusive_ptr<graph::Executable> find(const GraphView& graph,
-                                        const Engine& engine);
+                                        const GraphEngine& engine);
   // A line for each, and why some could not be made.
   std::string text() const;
 

@@ -14,7 +14,7 @@ constexpr size_t kMaxDims = 8;
 
 bool can_fuse(const Node& n) {
   if (n.kind != Node::kPointwise && n.kind != Node::kReduce) return false;
-  const Layout& l = walked_layout(n);
+  const ValueLayout& l = walked_layout(n);
   if (l.numel == 0 || n.made[0].layout.numel == 0) return false;
   size_t dims = 0;
   bool reduces = n.kind != Node::kReduce;
@@ -28,7 +28,7 @@ bool can_fuse(const Node& n) {
 
 class Builder {
  public:
-  explicit Builder(const Graph& graph) : graph_(graph) {
+  explicit Builder(const RecordedGraph& graph) : graph_(graph) {
     const size_t n = graph.nodes.size();
     out_.of.assign(n, -1);
     out_.walked.resize(n);
@@ -72,7 +72,7 @@ class Builder {
     group(g).nodes.push_back(i);
     out_.of[static_cast<size_t>(i)] = g;
     if (!fused) return;
-    const Layout& l = walked_layout(node(i));
+    const ValueLayout& l = walked_layout(node(i));
     DimMap dims;
     for (const int64_t s : l.sizes()) {
       dims.push_back(static_cast<int8_t>(s == 1 ? -1 : group(g).space.size()));
@@ -103,7 +103,7 @@ class Builder {
   // group varies over these for the node.
   std::optional<DimMap> dims_in(int i, int g) {
     const Node& n = node(i);
-    const Layout& l = walked_layout(n);
+    const ValueLayout& l = walked_layout(n);
     DimMap dims(static_cast<size_t>(l.dim()), -1);
     for (const Operand& o : n.operands) {
       if (group_of(o) != g) continue;
@@ -303,7 +303,7 @@ class Builder {
     return std::move(out_);
   }
 
-  const Graph& graph_;
+  const RecordedGraph& graph_;
   Groups out_;
 };
 
@@ -326,6 +326,8 @@ const DimMap& Groups::result_dims_in(const Group& g, int node) const {
   return guest != nullptr ? guest->walked : result_dims[size_t(node)];
 }
 
-Groups make_groups(const Graph& graph) { return Builder(graph).build(); }
+Groups make_groups(const RecordedGraph& graph) {
+  return Builder(graph).build();
+}
 
 }  // namespace sy::lazy

@@ -54,10 +54,10 @@ struct Groups {
   const DimMap& result_dims_in(const Group& g, int node) const;
 };
 
-Groups make_groups(const Graph& graph);
+Groups make_groups(const RecordedGraph& graph);
 // Makes guests of what is cheap. `wanted`, by node and result: somebody beyond
 // the graph reads it. A group may be left without nodes.
-void recompute_cheap(const Graph& graph,
+void recompute_cheap(const RecordedGraph& graph,
                      const std::vector<std::vector<bool>>& wanted,
                      Groups* groups);
 

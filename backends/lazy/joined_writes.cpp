@@ -34,7 +34,7 @@ struct Box {
 };
 
 // Absent for windows that are none: with steps, or over the ends of rows.
-std::optional<Box> box_of(const Layout& window, const Layout& of) {
+std::optional<Box> box_of(const ValueLayout& window, const ValueLayout& of) {
   Box box;
   int64_t rest = window.offset, covered = 1;
   for (int64_t d = 0; d < of.dim(); ++d) {
@@ -134,7 +134,7 @@ class Joiner {
     part.node = from->operands[1].node;
     part.result = from->operands[1].result;
     if (from->operands[1].part) {
-      part.part = std::make_unique<Layout>(*from->operands[1].part);
+      part.part = std::make_unique<ValueLayout>(*from->operands[1].part);
     }
     sum.kind = Node::kWrite;
     sum.op = nullptr;

@@ -9,6 +9,7 @@
 #include "backends/lazy/record.h"
 #include "backends/lazy/run.h"
 #include "c10/error.h"
+#include "c10/thread_state.h"
 
 namespace sy::lazy {
 

@@ -10,7 +10,8 @@
 
 namespace sy::lazy {
 
-bool map_dims(const Layout& part, const Layout& of, std::vector<int8_t>* dims) {
+bool map_dims(const ValueLayout& part, const ValueLayout& of,
+              std::vector<int8_t>* dims) {
   dims->clear();
   if (part.dtype != of.dtype || part.offset != of.offset || of.numel == 0) {
     return false;
@@ -38,7 +39,7 @@ bool map_dims(const Layout& part, const Layout& of, std::vector<int8_t>* dims) {
   return true;
 }
 
-void find_wanted(const Graph& graph) {
+void find_wanted(const RecordedGraph& graph) {
   for (const auto* list : {&graph.nodes, &graph.data}) {
     for (const auto& n : *list) {
       for (Made& m : n->made) m.inside = 0;
@@ -63,7 +64,7 @@ namespace {
 
 class Planner {
  public:
-  explicit Planner(const Graph& graph)
+  explicit Planner(const RecordedGraph& graph)
       : graph_(graph), plan_(make_intrusive<Plan>()) {
     for (const auto& n : graph.nodes) {
       std::vector<bool>& wanted = wanted_.emplace_back();
@@ -74,11 +75,11 @@ class Planner {
 
   intrusive_ptr<Plan> make() {
     plan_->engine = graph_.engine;
-    if (graph_.engine->kind == Engine::kCompiler) {
+    if (graph_.engine->kind == GraphEngine::kCompiler) {
       if (!graph_.nodes.empty()) add_whole();
       return finished();
     }
-    if (graph_.engine->kind == Engine::kSingle) {
+    if (graph_.engine->kind == GraphEngine::kSingle) {
       for (size_t i = 0; i < graph_.nodes.size(); ++i) add_node(int(i));
       find_last_uses();
       return finished();
@@ -229,8 +230,9 @@ class Planner {
   bool lies_in_one_row(const Step& step) const {
     if (step.results.empty()) return false;
     const RegionResult& first = step.results[0];
-    const auto same = [&](const Layout& l, const std::vector<int8_t>& dims) {
-      const Layout& to = made(first.value).layout;
+    const auto same = [&](const ValueLayout& l,
+                          const std::vector<int8_t>& dims) {
+      const ValueLayout& to = made(first.value).layout;
       return dims == first.dims && l.sizes() == to.sizes() &&
              l.strides() == to.strides();
     };
@@ -238,7 +240,7 @@ class Planner {
       if (!same(made(r.value).layout, r.dims)) return false;
     }
     for (const RegionInput& in : step.inputs) {
-      const Layout& l = operand(in).layout();
+      const ValueLayout& l = operand(in).layout();
       if (operand(in).part || !(l.numel == 1 || same(l, in.dims))) return false;
     }
     return true;
@@ -265,7 +267,7 @@ class Planner {
     std::vector<std::pair<ValueRef, int>> values;
     std::vector<int> inputs;
     for (const RegionInput& in : step.inputs) {
-      const Layout& l = operand(in).layout();
+      const ValueLayout& l = operand(in).layout();
       const bool one = step.one_row && l.numel == 1 &&
                        made(step.results[0].value).layout.numel != 1;
       inputs.push_back(b->input(l.dtype, strides_of(step, in.dims, one)));
@@ -321,7 +323,7 @@ class Planner {
 
   // The dims of the region that an operand of node i varies over.
   DimMap input_dims(const Group& g, int i, size_t k) const {
-    const Layout& l = node(i).operands[k].layout();
+    const ValueLayout& l = node(i).operands[k].layout();
     const DimMap& walked = groups_.walked_in(g, i);
     DimMap dims;
     const auto own = static_cast<size_t>(l.dim());
@@ -404,16 +406,16 @@ class Planner {
   }
 
   bool is_home(const Step& step, size_t x, const RegionResult& r) const {
-    const Graph::Home h{r.value.node, r.value.result,
-                        step.inputs[x].value.node};
+    const RecordedGraph::Home h{r.value.node, r.value.result,
+                                step.inputs[x].value.node};
     return std::find(graph_.homes.begin(), graph_.homes.end(), h) !=
            graph_.homes.end();
   }
 
   bool gives(const Step& step, size_t x, const RegionResult& r) const {
     const RegionInput& in = step.inputs[x];
-    const Layout& from = operand(in).layout();
-    const Layout& to = made(r.value).layout;
+    const ValueLayout& from = operand(in).layout();
+    const ValueLayout& to = made(r.value).layout;
     if (operand(in).part || in.dims != r.dims ||
         element_size(from.dtype) != element_size(to.dtype) ||
         from.sizes() != to.sizes() || from.strides() != to.strides()) {
@@ -437,7 +439,7 @@ class Planner {
     for (const int i : step.nodes) step.text += str(" {}", node(i).name());
   }
 
-  const Graph& graph_;
+  const RecordedGraph& graph_;
   intrusive_ptr<Plan> plan_;
   std::vector<std::vector<bool>> wanted_;  // by node and result
   std::vector<std::vector<bool>> leaves_;
@@ -451,7 +453,7 @@ class Planner {
 Plan::Plan() = default;
 Plan::~Plan() = default;
 
-intrusive_ptr<Plan> make_plan(const Graph& graph) {
+intrusive_ptr<Plan> make_plan(const RecordedGraph& graph) {
   return Planner(graph).make();
 }
 

@@ -67,7 +67,7 @@ struct Plan final : RefCounted {
   Plan();
   ~Plan();
   std::vector<Step> steps;
-  const Engine* engine = nullptr;
+  const GraphEngine* engine = nullptr;
   std::unique_ptr<Executables> executables;  // of a step that is `whole`
   Picture picture;
   std::atomic<int64_t> started{0};  // runs
@@ -83,20 +83,21 @@ struct Plan final : RefCounted {
 
 // Finds out, for each value, whether somebody beyond the graph wants it. That
 // may change at any time: a planner asks once.
-void find_wanted(const Graph& graph);
+void find_wanted(const RecordedGraph& graph);
 // Whether nobody does, after find_wanted().
 bool is_own(const Node& data);
 
-intrusive_ptr<Plan> make_plan(const Graph& graph);
+intrusive_ptr<Plan> make_plan(const RecordedGraph& graph);
 
 // The dims that a node walks: those of its results, or of what it reduces.
-inline const Layout& walked_layout(const Node& n) {
+inline const ValueLayout& walked_layout(const Node& n) {
   return n.kind == Node::kReduce ? n.operands[0].layout() : n.made[0].layout;
 }
 
 // Dims of `part` that are dims of the value `of`: -1 for those of size 1 and
 // for those along which the same elements are read again. Empty if `part` is
 // anything else than the dims of `of` in another order.
-bool map_dims(const Layout& part, const Layout& of, std::vector<int8_t>* dims);
+bool map_dims(const ValueLayout& part, const ValueLayout& of,
+              std::vector<int8_t>* dims);
 
 }  // namespace sy::lazy

@@ -71,8 +71,8 @@ bool is_cheap(const Node& n) {
 
 class Inviter {
  public:
-  Inviter(const Graph& graph, const std::vector<std::vector<bool>>& wanted,
-          Groups* groups)
+  Inviter(const RecordedGraph& graph,
+          const std::vector<std::vector<bool>>& wanted, Groups* groups)
       : graph_(graph), wanted_(wanted), groups_(*groups) {}
 
   void run() {
@@ -110,7 +110,7 @@ class Inviter {
 
   // The dims of g that node i's are, if all of its readers in g agree.
   std::optional<DimMap> dims_for_readers(const Group& g, int i) const {
-    const Layout& made = node(i).made[0].layout;
+    const ValueLayout& made = node(i).made[0].layout;
     std::optional<DimMap> dims;
     for (const int k : g.nodes) {
       const DimMap& walked = groups_.walked_in(g, k);
@@ -224,7 +224,7 @@ class Inviter {
            walked + 1 == uint64_t{1} << groups_.groups[g].space.size();
   }
 
-  const Graph& graph_;
+  const RecordedGraph& graph_;
   const std::vector<std::vector<bool>>& wanted_;
   Groups& groups_;
   std::vector<std::set<int>> read_;  // by group
@@ -232,7 +232,7 @@ class Inviter {
 
 }  // namespace
 
-void recompute_cheap(const Graph& graph,
+void recompute_cheap(const RecordedGraph& graph,
                      const std::vector<std::vector<bool>>& wanted,
                      Groups* groups) {
   Inviter(graph, wanted, groups).run();

@@ -10,8 +10,9 @@
 #include "backends/lazy/capture.h"
 #include "backends/lazy/constants.h"
 #include "backends/lazy/graph.h"
-#include "backends/lazy/run.h"
+#include "c10/error.h"
 #include "c10/schema/function_schema.h"
+#include "c10/thread_state.h"
 
 // An operator that gives fresh results is recorded; one that writes comes here
 // as that and a copy to what it writes (copies.cpp).
@@ -84,7 +85,7 @@ void make_pointwise(Node* node, const PointwiseNode& call) {
   for (int i = 0; i < program.body.n_results; ++i) {
     const bool truth = program.body.results[i].is_bool;
     node->made.emplace_back(
-        Layout(truth ? kBool : plan.compute, plan.sizes, strides));
+        ValueLayout(truth ? kBool : plan.compute, plan.sizes, strides));
   }
 }
 
@@ -114,7 +115,7 @@ void make_reduce(Node* node, const ReduceNode& call) {
   strides.resize(plan.sizes.size());
   contiguous_strides(plan.sizes, strides.data());
   for (int i = 0; i < p.n_results; ++i) {
-    node->made.emplace_back(Layout(plan.results[i], plan.sizes, strides));
+    node->made.emplace_back(ValueLayout(plan.results[i], plan.sizes, strides));
   }
 }
 
@@ -150,14 +151,14 @@ bool for_each_result(const std::vector<Value>& results, const F& f) {
     const auto at = static_cast<int16_t>(i);
     if (v.is_none()) continue;
     if (v.is_tensor()) {
-      f(v.to_tensor(), Node::Place{at, -1});
+      f(v.to_tensor(), Node::ResultPlace{at, -1});
       continue;
     }
     if (v.tag() != Value::Tag::TensorList) return false;
     int16_t k = 0;
     for (const TensorBase& t : v.to_tensor_list()) {
       if (!t.defined() || k == INT16_MAX) return false;
-      f(t, Node::Place{at, k++});
+      f(t, Node::ResultPlace{at, k++});
     }
     if (k == 0) return false;
   }
@@ -178,7 +179,7 @@ bool infer(const OperatorEntry& op, const Value* args, size_t n,
   std::vector<const TensorBase*> seen;
   bool own = true;
   const bool known =
-      for_each_result(*shapes, [&](const TensorBase& t, Node::Place) {
+      for_each_result(*shapes, [&](const TensorBase& t, Node::ResultPlace) {
         own = own && fills_storage(t);
         for (const TensorBase* other : seen) {
           own = own && !other->is_alias_of(t);
@@ -192,8 +193,9 @@ bool add_results(Node* node, const OperatorEntry& op, const Value* args,
                  size_t n) {
   std::vector<Value> shapes;
   if (!infer(op, args, n, &shapes)) return false;
-  for_each_result(shapes, [&](const TensorBase& t, Node::Place at) {
-    node->made.emplace_back(Layout(t.scalar_type(), t.sizes(), t.strides()));
+  for_each_result(shapes, [&](const TensorBase& t, Node::ResultPlace at) {
+    node->made.emplace_back(
+        ValueLayout(t.scalar_type(), t.sizes(), t.strides()));
     node->result_of.push_back(at);
   });
   return !node->made.empty();
@@ -223,9 +225,9 @@ bool keep(const intrusive_ptr<Node>& node, Value* results, size_t num_results,
   std::vector<TensorBase> list;
   for (size_t i = 0; i < own; ++i) {
     const TensorBase t = tensor_of(node, static_cast<uint16_t>(i));
-    const Node::Place at = node->result_of.empty()
-                               ? Node::Place{static_cast<int16_t>(i), -1}
-                               : node->result_of[i];
+    const Node::ResultPlace at =
+        node->result_of.empty() ? Node::ResultPlace{static_cast<int16_t>(i), -1}
+                                : node->result_of[i];
     if (at.element < 0) {
       results[at.result] = Value(t);
       continue;
@@ -273,12 +275,15 @@ void record_in_place(const Kernel&, const OperatorEntry& op, DispatchKeySet,
   {
     const std::lock_guard lock(graph_mutex());
     const Recorded node = make_node(*plan.functional, pure.data(), pure.size());
-    if (node != nullptr && node->kind == Node::kPointwise &&
-        node->made[0].layout.dtype == self.dtype() && self.numel() != 0 &&
-        is_whole(self) && !is_exposed(*self.storage())) {
+    const bool fits = node != nullptr && node->kind == Node::kPointwise &&
+                      node->made[0].layout.dtype == self.dtype() &&
+                      self.numel() != 0 &&
+                      self.impl()->is_non_overlapping_and_dense();
+    if (fits) end_piece_to_see(self);
+    if (fits && is_whole(self) && !is_exposed(*self.storage())) {
       node->made.clear();
       node->made.emplace_back(
-          Layout(self.dtype(), self.sizes(), self.strides()));
+          ValueLayout(self.dtype(), self.sizes(), self.strides()));
       add_recorded(node);
       give_value(self, node, 0);
       done = true;
@@ -307,9 +312,9 @@ bool find_written(Node* node, const OperatorEntry& op, const Value* args) {
     const auto below = node->tensors & ((uint64_t{1} << w) - 1);
     const auto at = static_cast<uint8_t>(std::popcount(below));
     const Operand& o = node->operands[at];
-    if (!is_recorded(t) || o.part || !is_whole(t) || is_exposed(*t.storage())) {
-      return false;
-    }
+    if (!is_recorded(t) || o.part) return false;
+    end_piece_to_see(t);
+    if (!is_whole(t) || is_exposed(*t.storage())) return false;
     for (const Operand& other : node->operands) {
       if (&other != &o && other.node == o.node && other.result == o.result) {
         return false;
@@ -337,7 +342,7 @@ bool keep_writing(const OperatorEntry& op, const Value* args, size_t n,
   }
   const size_t own = node->made.size();
   for (const uint8_t w : node->written) {
-    node->made.emplace_back(Layout(node->operands[w].layout()));
+    node->made.emplace_back(ValueLayout(node->operands[w].layout()));
   }
   keep(node, results, num_results, own);
   size_t k = own;

@@ -15,13 +15,6 @@ namespace sy::lazy {
 
 using Clock = std::chrono::steady_clock;
 
-PlainModes::PlainModes() : before_(thread_state) {
-  static_cast<ThreadModes&>(thread_state) = ThreadModes();
-  thread_state.excluded = DispatchKeySet(DispatchKey::Autograd).bits();
-  thread_state.grad_disabled = true;
-}
-PlainModes::~PlainModes() { static_cast<ThreadModes&>(thread_state) = before_; }
-
 namespace {
 
 // The number of first runs of a plan whose time is taken. One run of as many is
@@ -38,7 +31,7 @@ void call_inner(const OperatorEntry& op, std::vector<Value>& args,
                                  results->size());
 }
 
-Run::Run(Graph graph, Plan& plan)
+Run::Run(RecordedGraph graph, Plan& plan)
     : graph_(std::move(graph)), plan_(plan), costs_(plan.steps.size()) {
   timed_ = is_timed();
   for (const auto& n : graph_.nodes) {
@@ -63,7 +56,7 @@ Made& Run::made(ValueRef v) {
 
 void Run::run() {
   const PlainModes modes;
-  thread_state.interpreted = plan_.engine->kind == Engine::kInterpreted;
+  thread_state.interpreted = plan_.engine->kind == GraphEngine::kInterpreted;
   const TraceSpan span("lazy graph", [&] {
     return str("{} calls, {} steps", graph_.nodes.size(), plan_.steps.size());
   });
@@ -127,7 +120,7 @@ void Run::wait_for_operands(const Step& step) {
 }
 
 // Elements that are read again along a dim count once.
-void Run::count_bytes(const Made& m, const Layout& part) {
+void Run::count_bytes(const Made& m, const ValueLayout& part) {
   bytes_ += static_cast<int64_t>(std::min(m.layout.bytes(), part.bytes()));
 }
 
@@ -317,7 +310,7 @@ void Run::run_region(const Step& step) {
   strides.assign(operands * dims, 0);
   memory.clear();
   int64_t* at = strides.data();
-  const auto place = [&](const Layout& l, const std::vector<int8_t>& of,
+  const auto place = [&](const ValueLayout& l, const std::vector<int8_t>& of,
                          const Storage& s) {
     for (size_t d = 0; d < of.size() && !step.one_row; ++d) {
       if (of[d] >= 0) at[of[d]] += l.strides()[d];

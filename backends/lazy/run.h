@@ -4,7 +4,6 @@
 #include "backends/lazy/plan.h"
 #include "backends/lazy/run_node.h"
 #include "c10/error.h"
-#include "c10/thread_state.h"
 
 namespace sy::lazy {
 
@@ -12,8 +11,8 @@ namespace sy::lazy {
 class Run {
  public:
   // The caller holds graph_mutex(). The graph's nodes are running from now on.
-  Run(Graph graph, Plan& plan);
-  const Graph& graph() const { return graph_; }
+  Run(RecordedGraph graph, Plan& plan);
+  const RecordedGraph& graph() const { return graph_; }
   // Computes. Throws what a kernel throws, with the operator's name. The values
   // that were computed before stay.
   void run();
@@ -41,9 +40,9 @@ class Run {
   bool dies(const Node& node, size_t operand);
   const Made& made(ValueRef v) const;
   Made& made(ValueRef v);
-  void count_bytes(const Made& m, const Layout& part);
+  void count_bytes(const Made& m, const ValueLayout& part);
 
-  Graph graph_;
+  RecordedGraph graph_;
   Plan& plan_;
   size_t done_ = 0;          // steps
   std::vector<Cost> costs_;  // of the steps
@@ -63,19 +62,6 @@ class Run {
   std::vector<int64_t> strides_;
   std::vector<RegionMemory> memory_;
   std::vector<program::Uniform> uniforms_;
-};
-
-// Nothing that the calling thread has switched on, and no autograd: what runs
-// was recorded below all of it.
-class PlainModes {
- public:
-  PlainModes();
-  ~PlainModes();
-  PlainModes(const PlainModes&) = delete;
-  PlainModes& operator=(const PlainModes&) = delete;
-
- private:
-  const ThreadModes before_;
 };
 
 // The operator on tensors of the inner device, below autograd and everything

@@ -45,7 +45,7 @@ size_t argument_of(const Node& node, size_t operand) {
 }
 
 bool fits(const Node& node, size_t result, const Tensor& computed) {
-  const Layout& l = node.made[result].layout;
+  const ValueLayout& l = node.made[result].layout;
   const bool shared = computed.storage()->use_count() > 2;
   return l.is_of(*computed.impl()) &&
          computed.storage()->nbytes() >= l.bytes() && !shared;
@@ -55,7 +55,7 @@ bool fits(const Node& node, size_t result, const Tensor& computed) {
 Storage as_promised(const Node& node, size_t result, const Tensor& computed,
                     Device device) {
   wait_pending(computed, node.name());
-  const Layout& l = node.made[result].layout;
+  const ValueLayout& l = node.made[result].layout;
   SY_CHECK(computed.sizes() == l.sizes() && computed.scalar_type() == l.dtype,
            Internal, "[{}] recorded as {}{}, computed as {}{}", node.name(),
            l.dtype, l.sizes(), computed.scalar_type(), computed.sizes());
@@ -67,7 +67,7 @@ Storage as_promised(const Node& node, size_t result, const Tensor& computed,
 
 // A copy or a constant.
 void run_simple(const Node& node, NodeMemory& memory) {
-  const Layout& l = node.made[0].layout;
+  const ValueLayout& l = node.made[0].layout;
   Storage to = StorageImpl::allocate(l.bytes(), memory.device());
   Tensor out = tensor_in(to, l);
   if (node.args.empty()) {
@@ -97,8 +97,8 @@ void run_call(const Node& node, NodeMemory& memory, NodeScratch* scratch) {
     memory.set(own + k, std::move(written[k]));
   }
   for (size_t i = 0; i < own; ++i) {
-    const Node::Place at = node.result_of.empty()
-                               ? Node::Place{static_cast<int16_t>(i), -1}
+    const Node::ResultPlace at =
+        node.result_of.empty() ? Node::ResultPlace{static_cast<int16_t>(i), -1}
                                : node.result_of[i];
     if (at.result < 0) {  // the operator has no results
       memory.set(i, StorageImpl::allocate(0, memory.device()));

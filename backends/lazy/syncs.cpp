@@ -20,7 +20,7 @@ namespace sy::lazy {
 
 namespace {
 
-using Place = std::tuple<Cause, const OperatorEntry*, void*>;
+using SyncPlace = std::tuple<Cause, const OperatorEntry*, void*>;
 
 // Guarded by graph_mutex().
 struct Syncs {
@@ -28,7 +28,7 @@ struct Syncs {
     const char* const text = environment("SWITCHYARD_LAZY_SYNCS");
     return text != nullptr && *text != '\0' && *text != '0';
   }();
-  std::map<Place, int64_t> counts;
+  std::map<SyncPlace, int64_t> counts;
 };
 Syncs& syncs() {
   static auto* s = new Syncs;  // leaked, as the graph is
@@ -129,8 +129,8 @@ void set_report_syncs(bool on) {
 
 std::string syncs_text() {
   const std::lock_guard lock(graph_mutex());
-  std::vector<std::pair<Place, int64_t>> all(syncs().counts.begin(),
-                                             syncs().counts.end());
+  std::vector<std::pair<SyncPlace, int64_t>> all(syncs().counts.begin(),
+                                                 syncs().counts.end());
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
     return a.second > b.second;
   });

@@ -11,7 +11,7 @@ namespace sy::lazy {
 
 namespace {
 
-std::string layout_text(const Layout& l) {
+std::string layout_text(const ValueLayout& l) {
   std::string text = str("{}[", l.dtype);
   for (int64_t d = 0; d < l.dim(); ++d) {
     text += str("{}{}", d == 0 ? "" : ", ", l.sizes()[size_t(d)]);
@@ -36,7 +36,7 @@ std::string results_text(const Node& n) {
 
 }  // namespace
 
-std::string graph_text(const Graph& graph) {
+std::string graph_text(const RecordedGraph& graph) {
   std::string text;
   for (size_t i = 0; i < graph.data.size(); ++i) {
     text += str("data{}: {}\n", i, results_text(*graph.data[i]));
@@ -52,7 +52,7 @@ std::string graph_text(const Graph& graph) {
   return text;
 }
 
-Picture picture_of(const Graph& graph) {
+Picture picture_of(const RecordedGraph& graph) {
   Picture p;
   for (const auto& n : graph.data) {
     p.data.push_back("data\\n" + results_text(*n));
@@ -110,7 +110,7 @@ std::string nodes_text(const std::vector<intrusive_ptr<Node>>& nodes) {
   return text;
 }
 
-std::string graph_dot(const Graph& graph) {
+std::string graph_dot(const RecordedGraph& graph) {
   const Groups groups = make_groups(graph);
   std::vector<Box> boxes;
   for (const Group& g : groups.groups) {

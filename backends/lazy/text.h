@@ -25,14 +25,14 @@ struct Box {
   std::string label;
 };
 
-Picture picture_of(const Graph& graph);
+Picture picture_of(const RecordedGraph& graph);
 // The picture in the DOT language. A box of one node is drawn as that node.
 std::string dot_of(const Picture& picture, const std::vector<Box>& boxes);
 
-std::string graph_text(const Graph& graph);
+std::string graph_text(const RecordedGraph& graph);
 // The graph in the DOT language, with a box for each region that there would
 // be.
-std::string graph_dot(const Graph& graph);
+std::string graph_dot(const RecordedGraph& graph);
 
 // Their names and results, the first few.
 std::string nodes_text(const std::vector<intrusive_ptr<Node>>& nodes);

@@ -9,16 +9,17 @@
 #include "backends/lazy/capture.h"
 #include "backends/lazy/graph.h"
 #include "backends/lazy/inner_stream.h"
-#include "backends/lazy/run.h"
 #include "c10/backend.h"
 #include "c10/device_guard.h"
 #include "c10/environment.h"
+#include "c10/error.h"
 #include "c10/fork.h"
+#include "c10/thread_state.h"
 
 namespace sy::lazy {
 
-Layout::Layout(ScalarType t, IntArrayRef sizes, IntArrayRef strides,
-               int64_t first)
+ValueLayout::ValueLayout(ScalarType t, IntArrayRef sizes, IntArrayRef strides,
+                         int64_t first)
     : dtype(t), dim_(static_cast<uint8_t>(sizes.size())), offset(first) {
   int64_t* to = inline_;
   if (dim_ > kInline) {
@@ -34,7 +35,7 @@ Layout::Layout(ScalarType t, IntArrayRef sizes, IntArrayRef strides,
   }
 }
 
-bool Layout::is_of(const TensorImpl& t, int64_t first) const {
+bool ValueLayout::is_of(const TensorImpl& t, int64_t first) const {
   if (t.dtype() != dtype || t.sizes() != sizes()) return false;
   if (numel == 0) return true;
   if (first != offset) return false;
@@ -44,7 +45,7 @@ bool Layout::is_of(const TensorImpl& t, int64_t first) const {
   return true;
 }
 
-const Layout& Operand::layout() const {
+const ValueLayout& Operand::layout() const {
   return part ? *part : node->made[result].layout;
 }
 
@@ -185,7 +186,7 @@ void LazyValue::materialize(StorageImpl& storage) {
 LazyValue* value_of(const StorageImpl& s) noexcept {
   LazyValue* const value = LazyValue::of(s);
   if (value == nullptr || s.data_acquire() != nullptr) return nullptr;
-  const Layout& l = value->node->made[value->result].layout;
+  const ValueLayout& l = value->node->made[value->result].layout;
   return s.nbytes() == l.bytes() ? value : nullptr;  // it was resized
 }
 
@@ -205,8 +206,13 @@ bool fills_storage(const TensorBase& t) {
          static_cast<size_t>(t.numel()) * t.itemsize() == t.storage()->nbytes();
 }
 
-bool is_whole(const TensorBase& t) {
+bool end_piece_to_see(const TensorBase& t) {
   Capture* const capture = Capture::current();
+  return capture != nullptr && capture->end_piece_to_see(t);
+}
+
+bool is_whole(const TensorBase& t) {
+  const Capture* const capture = Capture::current();
   return capture != nullptr ? capture->is_whole(t) : fills_storage(t);
 }
 
@@ -215,15 +221,15 @@ bool is_exposed(const StorageImpl& s) {
          s.is_handed_out();
 }
 
-graph::Layout view_of(const Layout& l) {
+graph::Layout view_of(const ValueLayout& l) {
   return {l.dtype, l.sizes(), l.strides(), l.offset};
 }
 
-Tensor tensor_in(const Storage& memory, const Layout& layout) {
+Tensor tensor_in(const Storage& memory, const ValueLayout& layout) {
   return graph::tensor_in(memory, view_of(layout));
 }
 
-intrusive_ptr<Node> data_node(Layout layout) {
+intrusive_ptr<Node> data_node(ValueLayout layout) {
   auto node = make_intrusive<Node>(Node::kData, nullptr);
   node->state = Node::kDone;
   node->made.emplace_back(std::move(layout));
@@ -241,8 +247,8 @@ Storage part_of_memory(Storage s, void* data, size_t bytes, Device device) {
 }
 
 intrusive_ptr<Node> data_of(const Tensor& inner) {
-  intrusive_ptr<Node> node =
-      data_node(Layout(inner.scalar_type(), inner.sizes(), inner.strides()));
+  intrusive_ptr<Node> node = data_node(
+      ValueLayout(inner.scalar_type(), inner.sizes(), inner.strides()));
   node->made[0].memory = inner.storage();
   return node;
 }
@@ -269,24 +275,24 @@ intrusive_ptr<Node> resized_value(StorageImpl& s, size_t bytes) {
   LazyValue* const value = LazyValue::of(s);
   SY_CHECK(value != nullptr, Value,
            "[lazy] expected a tensor with elements, got one without memory");
-  const Layout& old = value->node->made[value->result].layout;
+  const ValueLayout& old = value->node->made[value->result].layout;
   const auto itemsize = element_size(old.dtype);
   const int64_t one = 1, all = static_cast<int64_t>(bytes / itemsize);
   const int64_t kept = std::min(all, old.numel);
   const auto part = [&](int64_t n) {
-    return Layout(old.dtype, {&n, 1}, {&one, 1});
+    return ValueLayout(old.dtype, {&n, 1}, {&one, 1});
   };
   auto empty = make_intrusive<Node>(Node::kEmpty, nullptr);
   empty->made.emplace_back(part(all));
   add_recorded(empty);
   auto node = make_intrusive<Node>(Node::kWrite, nullptr);
   node->made.emplace_back(part(all));
-  node->window = std::make_unique<Layout>(part(kept));
+  node->window = std::make_unique<ValueLayout>(part(kept));
   Operand base, from;
   base.node = empty;
   from.node = value->node;
   from.result = value->result;
-  from.part = std::make_unique<Layout>(part(kept));
+  from.part = std::make_unique<ValueLayout>(part(kept));
   node->add_operand(std::move(base));
   node->add_operand(std::move(from));
   add_recorded(node);
@@ -301,7 +307,7 @@ intrusive_ptr<Node> value_of_memory(const TensorBase& t) {
   StorageImpl& s = *t.storage();
   const auto n = static_cast<int64_t>(s.nbytes() / t.itemsize());
   const int64_t one = 1;
-  const Layout flat(t.dtype(), {&n, 1}, {&one, 1});
+  const ValueLayout flat(t.dtype(), {&n, 1}, {&one, 1});
   if (s.is_handed_out()) {
     const TensorBase all(TensorImpl::make(
         t.storage(), t.dtype(), t.device(),
@@ -327,8 +333,8 @@ Operand part_of(intrusive_ptr<Node> node, uint16_t result, const TensorBase& t,
   Operand o;
   const int64_t offset = t.numel() == 0 ? 0 : t.storage_offset() - first;
   if (!node->made[result].layout.is_of(*t.impl(), offset)) {
-    o.part =
-        std::make_unique<Layout>(t.dtype(), t.sizes(), t.strides(), offset);
+    o.part = std::make_unique<ValueLayout>(t.dtype(), t.sizes(), t.strides(),
+                                           offset);
   }
   o.node = std::move(node);
   o.result = result;
@@ -341,8 +347,9 @@ Operand operand_of(const TensorBase& t) {
   Operand o;
   Capture* const capture = Capture::current();
   if (capture != nullptr && capture->takes(t)) {
-    const Capture::Place place = capture->place_of(t);
-    o = part_of(place.value->node, place.value->result, t, place.offset);
+    capture->end_piece_to_see(t);
+    const Capture::ValuePart part = capture->value_of(t);
+    o = part_of(part.value->node, part.value->result, t, part.offset);
   } else if (capture != nullptr) {
     capture->reads_elsewhere(t);
     const PlainModes modes;
@@ -365,7 +372,7 @@ Operand operand_of(const TensorBase& t) {
 }
 
 Tensor tensor_of(const intrusive_ptr<Node>& node, uint16_t result) {
-  const Layout& l = node->made[result].layout;
+  const ValueLayout& l = node->made[result].layout;
   const Device device = recorded_device();
   Storage s = StorageImpl::without_data(l.bytes(), device);
   s->set_payload(make_intrusive<LazyValue>(node, result));

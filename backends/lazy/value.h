@@ -29,12 +29,13 @@ namespace sy::lazy {
 
 // The dtype, sizes and strides of a value or of a part of one. A value is dense
 // from its first element on; `offset` is 0 there.
-class Layout {
+class ValueLayout {
  public:
-  Layout(ScalarType dtype, IntArrayRef sizes, IntArrayRef strides,
-         int64_t offset = 0);
-  Layout(const Layout& o) : Layout(o.dtype, o.sizes(), o.strides(), o.offset) {}
-  Layout(Layout&&) noexcept = default;
+  ValueLayout(ScalarType dtype, IntArrayRef sizes, IntArrayRef strides,
+              int64_t offset = 0);
+  ValueLayout(const ValueLayout& o)
+      : ValueLayout(o.dtype, o.sizes(), o.strides(), o.offset) {}
+  ValueLayout(ValueLayout&&) noexcept = default;
 
   IntArrayRef sizes() const { return {dims(), dim_}; }
   IntArrayRef strides() const { return {dims() + dim_, dim_}; }
@@ -45,7 +46,7 @@ class Layout {
   bool is_of(const TensorImpl& t) const { return is_of(t, t.storage_offset()); }
   // The same, with the tensor's first element counted from elsewhere.
   bool is_of(const TensorImpl& t, int64_t first) const;
-  friend bool operator==(const Layout& a, const Layout& b) {
+  friend bool operator==(const ValueLayout& a, const ValueLayout& b) {
     return a.dtype == b.dtype && a.offset == b.offset &&
            a.sizes() == b.sizes() && a.strides() == b.strides();
   }
@@ -72,9 +73,9 @@ struct Operand {
   uint16_t result = 0;
   bool wrapped_number = false;
   // nullptr: the whole value, as it lies.
-  std::unique_ptr<Layout> part;
+  std::unique_ptr<ValueLayout> part;
 
-  const Layout& layout() const;
+  const ValueLayout& layout() const;
   // The operand as a tensor of the inner device. The value must be computed.
   Tensor tensor() const;
 };
@@ -95,10 +96,10 @@ class Count {
 
 // A value that a node makes.
 struct Made {
-  explicit Made(Layout l) : layout(std::move(l)) {}
+  explicit Made(ValueLayout l) : layout(std::move(l)) {}
   Made(Made&&) noexcept = default;
 
-  Layout layout;
+  ValueLayout layout;
   Storage memory;       // of the inner device, once it is computed
   Count holders;        // storages of lazy tensors
   Count uses;           // operands
@@ -163,13 +164,13 @@ struct Node final : RefCounted {
   uint64_t tensors = 0;
   std::vector<List> lists;
   // The place of made[i], if some results of the call are None or lists.
-  struct Place {
+  struct ResultPlace {
     int16_t result;   // -1: the operator has none
     int16_t element;  // of a list, or -1
   };
-  std::vector<Place> result_of;
+  std::vector<ResultPlace> result_of;
 
-  std::unique_ptr<Layout> window;  // of kWrite
+  std::unique_ptr<ValueLayout> window;  // of kWrite
   // Operands that a kCall writes. Their values after the call come last among
   // `made`, in this order.
   std::vector<uint8_t> written;
@@ -209,7 +210,10 @@ bool is_lazy(const TensorBase& t);
 bool is_recorded(const TensorBase& t);
 // Whether a tensor is all that its storage has.
 bool fills_storage(const TensorBase& t);
-// Whether it is all that its value has: the same on the lazy device.
+// In a capture, Capture::end_piece_to_see().
+bool end_piece_to_see(const TensorBase& t);
+// Whether it is all that its value has: the same on the lazy device. In a
+// capture, calls see `t`.
 bool is_whole(const TensorBase& t);
 // Whether code outside of kernels may write the memory that the storage has.
 bool is_exposed(const StorageImpl& s);
@@ -218,7 +222,7 @@ Operand operand_of(const TensorBase& t);
 // A tensor without memory whose storage has this value.
 Tensor tensor_of(const intrusive_ptr<Node>& node, uint16_t result);
 // Data that has no memory yet.
-intrusive_ptr<Node> data_node(Layout layout);
+intrusive_ptr<Node> data_node(ValueLayout layout);
 // Part of the memory of a storage, which it holds, as memory of a device.
 Storage part_of_memory(Storage s, void* data, size_t bytes, Device device);
 // A value with the elements of a tensor of the inner device, which nobody
@@ -234,8 +238,8 @@ Tensor copied_to(Device device, const TensorBase& t);
 void give_value(const TensorBase& t, const intrusive_ptr<Node>& node,
                 uint16_t result);
 
-graph::Layout view_of(const Layout& layout);
+graph::Layout view_of(const ValueLayout& layout);
 // Memory of the inner device as a tensor.
-Tensor tensor_in(const Storage& memory, const Layout& layout);
+Tensor tensor_in(const Storage& memory, const ValueLayout& layout);
 
 }  // namespace sy::lazy

@@ -15,7 +15,7 @@ namespace sy {
 namespace {
 
 using detail::Fault;
-using detail::Place;
+using detail::FaultPlace;
 using detail::SourceMap;
 
 // PyTorch's mark for an out argument that is working memory, not a result.
@@ -113,7 +113,7 @@ class Checker {
 
   std::vector<Fault> run() {
     if (schema_.name().overload == "default") {
-      add(Place::kOverload, 0,
+      add(FaultPlace::kOverload, 0,
           "the overload name 'default' is reserved for the empty one");
     }
     check_arguments();
@@ -127,7 +127,7 @@ class Checker {
 
  private:
   template <class... A>
-  void add(Place place, std::size_t index, fmt::format_string<A...> text,
+  void add(FaultPlace place, std::size_t index, fmt::format_string<A...> text,
            A&&... arguments) {
     faults_.push_back({place, static_cast<std::uint16_t>(index),
                        fmt::format(text, std::forward<A>(arguments)...)});
@@ -144,17 +144,17 @@ class Checker {
     for (std::size_t i = 0; i < arguments_.size(); ++i) {
       const Argument& a = arguments_[i];
       if (schema_.argument_index(a.name) != static_cast<int>(i)) {
-        add(Place::kArgumentName, i, "argument name '{}' appears twice",
+        add(FaultPlace::kArgumentName, i, "argument name '{}' appears twice",
             a.name);
       }
       check_default(i);
-      check_nesting(Place::kArgument, i, a.type);
-      check_alias(Place::kArgument, i, a.type, a.alias);
+      check_nesting(FaultPlace::kArgument, i, a.type);
+      check_alias(FaultPlace::kArgument, i, a.type, a.alias);
       if (!a.kwarg_only) {
         if (a.default_value) {
           defaulted = &a;
         } else if (defaulted) {
-          add(Place::kArgumentName, i,
+          add(FaultPlace::kArgumentName, i,
               "argument '{}' without a default follows '{}', which has one",
               a.name, defaulted->name);
         }
@@ -162,7 +162,7 @@ class Checker {
       if (a.is_out()) {
         out = &a;
       } else if (out) {
-        add(Place::kArgumentName, i,
+        add(FaultPlace::kArgumentName, i,
             "argument '{}' follows the out argument '{}'; out arguments come "
             "last",
             a.name, out->name);
@@ -174,23 +174,24 @@ class Checker {
     const Argument& a = arguments_[i];
     if (!a.default_value) return;
     if (a.is_out()) {
-      add(Place::kDefault, i, "out argument '{}' cannot have a default",
+      add(FaultPlace::kDefault, i, "out argument '{}' cannot have a default",
           a.name);
     } else if (!fits(a.default_value, a.type)) {
-      add(Place::kDefault, i,
+      add(FaultPlace::kDefault, i,
           "default {} does not fit type '{}' of argument '{}'",
           a.default_value.str(), a.type.str(), a.name);
     }
   }
 
   // No value holds lists of lists.
-  void check_nesting(Place place, std::size_t i, Type type) {
+  void check_nesting(FaultPlace place, std::size_t i, Type type) {
     const Type t = type.without_optional();
     if (!t.is_list() || !t.element().without_optional().is_list()) return;
     add(place, i, "type '{}' is a list of lists", type.str());
   }
 
-  void check_alias(Place place, std::size_t i, Type type, AliasInfo alias) {
+  void check_alias(FaultPlace place, std::size_t i, Type type,
+                   AliasInfo alias) {
     if (!alias) return;
     if (!type.is_tensor_like()) {
       add(place, i,
@@ -217,7 +218,7 @@ class Checker {
         const Argument& b = arguments_[i];
         if (!a.is_write() && !b.is_write()) continue;
         if (!a.alias.before().intersects(b.alias.before())) continue;
-        add(Place::kArgument, i,
+        add(FaultPlace::kArgument, i,
             "arguments '{}' and '{}' share an alias set that is written",
             a.name, b.name);
       }
@@ -230,7 +231,7 @@ class Checker {
     return all;
   }
 
-  void check_known(Place place, std::size_t i, AliasSet set) {
+  void check_known(FaultPlace place, std::size_t i, AliasSet set) {
     const AliasSet unknown = set - argument_sets();
     if (unknown.empty()) return;
     add(place, i, "alias set '{}' is not that of an argument",
@@ -239,7 +240,7 @@ class Checker {
 
   void check_after_sets() {
     for (std::size_t i = 0; i < arguments_.size(); ++i) {
-      check_known(Place::kArgument, i, arguments_[i].alias.after());
+      check_known(FaultPlace::kArgument, i, arguments_[i].alias.after());
     }
   }
 
@@ -252,16 +253,17 @@ class Checker {
         return !r.name.empty() && other.name == r.name;
       };
       if (std::ranges::any_of(returns_.first(i), same_name)) {
-        add(Place::kReturnName, i, "return name '{}' appears twice", r.name);
+        add(FaultPlace::kReturnName, i, "return name '{}' appears twice",
+            r.name);
       }
-      check_nesting(Place::kReturn, i, r.type);
-      check_alias(Place::kReturn, i, r.type, r.alias);
-      check_known(Place::kReturn, i, r.alias.before());
+      check_nesting(FaultPlace::kReturn, i, r.type);
+      check_alias(FaultPlace::kReturn, i, r.type, r.alias);
+      check_known(FaultPlace::kReturn, i, r.alias.before());
       if (r.alias.is_write()) check_written_return(i);
       (r.alias.is_write() ? written : fresh) = true;
     }
     if (written && fresh) {
-      add(Place::kReturn, 0,
+      add(FaultPlace::kReturn, 0,
           "the returns are a mixture of written arguments and new values");
     }
   }
@@ -271,10 +273,10 @@ class Checker {
     if (source < 0) return;
     const Argument& a = arguments_[source];
     if (!a.is_write()) {
-      add(Place::kReturn, i, "return {} is marked as written, but '{}' is not",
-          i + 1, a.name);
+      add(FaultPlace::kReturn, i,
+          "return {} is marked as written, but '{}' is not", i + 1, a.name);
     } else if (!a.is_out() && source != inplace_index()) {
-      add(Place::kReturn, i,
+      add(FaultPlace::kReturn, i,
           "a written return must be 'self' or an out argument, but '{}' is "
           "positional",
           a.name);
@@ -290,26 +292,26 @@ class Checker {
   void check_inplace() {
     const std::string name = quote(schema_.name().name);
     if (has_out()) {
-      add(Place::kName, 0, "in-place {} cannot have out arguments", name);
+      add(FaultPlace::kName, 0, "in-place {} cannot have out arguments", name);
       return;
     }
     const int index = inplace_index();
     if (index < 0) {
-      add(Place::kName, 0, "in-place {} has no argument to write", name);
+      add(FaultPlace::kName, 0, "in-place {} has no argument to write", name);
       return;
     }
     const Argument& self = arguments_[index];
     if (!self.is_write()) {
-      add(Place::kArgument, index,
+      add(FaultPlace::kArgument, index,
           "in-place {} must write its argument '{}', as in 'Tensor(a!)'", name,
           self.name);
     } else if (!(self.type == TypeKind::kTensor)) {
       if (!returns_.empty()) {
-        add(Place::kReturn, 0, "in-place {} on a list must return nothing",
+        add(FaultPlace::kReturn, 0, "in-place {} on a list must return nothing",
             name);
       }
     } else if (returns_.size() != 1 || returns_[0].alias != self.alias) {
-      add(returns_.empty() ? Place::kName : Place::kReturn, 0,
+      add(returns_.empty() ? FaultPlace::kName : FaultPlace::kReturn, 0,
           "in-place {} must return '{}' as 'Tensor({})'", name, self.name,
           to_string(self.alias));
     }
@@ -330,7 +332,7 @@ class Checker {
     const std::size_t expected =
         plain ? outs.size() - std::ranges::count_if(outs, scratch) : 0;
     if (returns_.size() != expected) {
-      add(returns_.empty() ? Place::kName : Place::kReturn, 0,
+      add(returns_.empty() ? FaultPlace::kName : FaultPlace::kReturn, 0,
           "an out= form must return its out arguments{}: expected {} returns, "
           "got {}",
           plain ? "" : ", or nothing where one is a list", expected,
@@ -339,7 +341,7 @@ class Checker {
     }
     for (std::size_t i = 0; i < expected; ++i) {
       if (returns_[i].alias == outs[i].alias) continue;
-      add(Place::kReturn, i,
+      add(FaultPlace::kReturn, i,
           "return {} must be the out argument '{}', 'Tensor({})'", i + 1,
           outs[i].name, to_string(outs[i].alias));
     }
@@ -353,15 +355,15 @@ class Checker {
 
 }  // namespace
 
-std::uint32_t SourceMap::offset(Place place, std::uint16_t index) const {
+std::uint32_t SourceMap::offset(FaultPlace place, std::uint16_t index) const {
   switch (place) {
-    case Place::kName: return name;
-    case Place::kOverload: return overload;
-    case Place::kArgument: return arguments[index].start;
-    case Place::kArgumentName: return arguments[index].name;
-    case Place::kDefault: return arguments[index].default_value;
-    case Place::kReturn: return returns[index].start;
-    case Place::kReturnName: return returns[index].name;
+    case FaultPlace::kName: return name;
+    case FaultPlace::kOverload: return overload;
+    case FaultPlace::kArgument: return arguments[index].start;
+    case FaultPlace::kArgumentName: return arguments[index].name;
+    case FaultPlace::kDefault: return arguments[index].default_value;
+    case FaultPlace::kReturn: return returns[index].start;
+    case FaultPlace::kReturnName: return returns[index].name;
   }
   return 0;
 }

@@ -13,7 +13,7 @@
 
 namespace sy::detail {
 
-enum class Place : std::uint8_t {
+enum class FaultPlace : std::uint8_t {
   kName,
   kOverload,
   kArgument,
@@ -24,7 +24,7 @@ enum class Place : std::uint8_t {
 };
 
 struct Fault {
-  Place place;
+  FaultPlace place;
   std::uint16_t index;  // of the argument or the return
   std::string message;
 };
@@ -42,7 +42,7 @@ struct SourceMap {
   std::vector<Part> arguments;
   std::vector<Part> returns;
 
-  std::uint32_t offset(Place place, std::uint16_t index) const;
+  std::uint32_t offset(FaultPlace place, std::uint16_t index) const;
 };
 
 FunctionSchema parse_mapped(std::string_view text, SourceMap* map);

@@ -25,14 +25,14 @@ constexpr std::array<std::string_view, kBaseKinds> kBaseNames = {
 
 // The types made of one type, as a list that only grows: readers walk it
 // without a lock.
-struct Node : TypeNode {
-  std::atomic<Node*> first_child{nullptr};
-  Node* next_sibling = nullptr;
+struct TreeNode : TypeNode {
+  std::atomic<TreeNode*> first_child{nullptr};
+  TreeNode* next_sibling = nullptr;
 };
 
 struct TypeTable {
-  std::array<Node, kBaseKinds> base;
-  Node classes;  // parent of the class types
+  std::array<TreeNode, kBaseKinds> base;
+  TreeNode classes;  // parent of the class types
   std::mutex mutex;
 
   TypeTable() {
@@ -46,11 +46,11 @@ struct TypeTable {
   }
 
   template <class Matches, class Fill>
-  Node* child(Node* parent, Matches matches, Fill fill) {
-    if (Node* found = find(parent, matches)) return found;
+  TreeNode* child(TreeNode* parent, Matches matches, Fill fill) {
+    if (TreeNode* found = find(parent, matches)) return found;
     std::lock_guard lock(mutex);
-    if (Node* found = find(parent, matches)) return found;
-    Node* node = new Node;
+    if (TreeNode* found = find(parent, matches)) return found;
+    TreeNode* node = new TreeNode;
     fill(node);
     node->next_sibling = parent->first_child.load(std::memory_order_relaxed);
     parent->first_child.store(node, std::memory_order_release);
@@ -59,8 +59,8 @@ struct TypeTable {
 
  private:
   template <class Matches>
-  static Node* find(const Node* parent, Matches matches) {
-    Node* node = parent->first_child.load(std::memory_order_acquire);
+  static TreeNode* find(const TreeNode* parent, Matches matches) {
+    TreeNode* node = parent->first_child.load(std::memory_order_acquire);
     while (node && !matches(node)) node = node->next_sibling;
     return node;
   }
@@ -73,11 +73,12 @@ TypeTable& table() {
 }
 
 const TypeNode* compound(const TypeNode* element, TypeKind kind, int size) {
-  // Every node was made by this file as a Node, never shared as const data.
-  Node* parent = static_cast<Node*>(const_cast<TypeNode*>(element));
+  // Every node was made by this file as a TreeNode, never shared as const data.
+  TreeNode* parent = static_cast<TreeNode*>(const_cast<TypeNode*>(element));
   return table().child(
-      parent, [&](const Node* n) { return n->kind == kind && n->size == size; },
-      [&](Node* n) {
+      parent,
+      [&](const TreeNode* n) { return n->kind == kind && n->size == size; },
+      [&](TreeNode* n) {
         std::string text(element->text.view());
         if (kind == TypeKind::kOptional) {
           text += '?';
@@ -110,8 +111,8 @@ std::optional<Type> Type::base_named(std::string_view name) {
 
 Type Type::class_named(std::string_view name) {
   return Type(table().child(
-      &table().classes, [&](const Node* n) { return n->text == name; },
-      [&](Node* n) {
+      &table().classes, [&](const TreeNode* n) { return n->text == name; },
+      [&](TreeNode* n) {
         n->kind = TypeKind::kClass;
         n->size = 0;
         n->element = nullptr;

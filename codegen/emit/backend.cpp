@@ -104,7 +104,7 @@ class BackendEmitter {
   }
 
   // Whether the backend has an engine for it, which is then used.
-  bool runs(Writer& w, Engine e, const Overload& o) const {
+  bool runs(Writer& w, EngineKind e, const Overload& o) const {
     if (!backend_.has_engine(e) || is_listed(o)) return false;
     w.include(backend_.engine(e));
     return true;
@@ -119,18 +119,18 @@ class BackendEmitter {
     switch (op.kind()) {
       case OperatorKind::kPointwise:
         for (const Overload* o : op.overloads()) {
-          if (!runs(w, Engine::kPointwise, *o)) continue;
+          if (!runs(w, EngineKind::kPointwise, *o)) continue;
           pointwise(w, op, *o);
         }
         break;
       case OperatorKind::kReduce:
         for (const Overload* o : op.overloads()) {
-          if (runs(w, Engine::kReduce, *o)) reduce(w, op, *o);
+          if (runs(w, EngineKind::kReduce, *o)) reduce(w, op, *o);
         }
         break;
       case OperatorKind::kScan:
         for (const Overload* o : op.overloads()) {
-          if (!runs(w, Engine::kScan, *o)) continue;
+          if (!runs(w, EngineKind::kScan, *o)) continue;
           begin(w, op, *o);
           apart(w, op, *o);
           contract(w, op);
@@ -138,7 +138,7 @@ class BackendEmitter {
         }
         break;
       case OperatorKind::kView:
-        if (runs(w, Engine::kView, op.base)) {
+        if (runs(w, EngineKind::kView, op.base)) {
           registrations_.push_back(
               fmt::format(R"(m.impl("{}", Kernel::from_boxed(&{}));)",
                           op.base.name, callee(op, ns_, "view")));

@@ -249,29 +249,33 @@ class Emitter {
   }
 
   bool has_engines() const {
-    return b_.has_engine(Engine::kPointwise) ||
-           b_.has_engine(Engine::kReduce) || b_.has_engine(Engine::kScan);
+    return b_.has_engine(EngineKind::kPointwise) ||
+           b_.has_engine(EngineKind::kReduce) ||
+           b_.has_engine(EngineKind::kScan);
   }
 
   // The engine tables. Operators that are described while a program runs use
   // them, and so does code that runs descriptions.
   void write_engines(Writer& w) const {
     static constexpr struct {
-      Engine engine;
+      EngineKind engine;
       const char* type;
       const char* name;
       std::array<const char*, 4> functions;
     } kTables[] = {
-        {Engine::kPointwise,
+        {EngineKind::kPointwise,
          "PointwiseEngine",
          "kPointwise",
          {"pointwise", "pointwise_outputs", "pointwise_out",
           "pointwise_inplace"}},
-        {Engine::kReduce,
+        {EngineKind::kReduce,
          "ReduceEngine",
          "kReduce",
          {"reduce", "reduce_results", "reduce_out", "reduce_outs"}},
-        {Engine::kScan, "ScanEngine", "kScan", {"scan_results", "scan_outs"}},
+        {EngineKind::kScan,
+         "ScanEngine",
+         "kScan",
+         {"scan_results", "scan_outs"}},
     };
     w.gap();
     w.line("namespace {");

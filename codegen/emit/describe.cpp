@@ -186,11 +186,11 @@ std::vector<std::pair<std::string, std::string>> kernel_texts(
   return out;
 }
 
-std::optional<Engine> engine_of(const Operator& op) {
+std::optional<EngineKind> engine_of(const Operator& op) {
   switch (op.kind()) {
-    case OperatorKind::kPointwise: return Engine::kPointwise;
-    case OperatorKind::kReduce: return Engine::kReduce;
-    case OperatorKind::kScan: return Engine::kScan;
+    case OperatorKind::kPointwise: return EngineKind::kPointwise;
+    case OperatorKind::kReduce: return EngineKind::kReduce;
+    case OperatorKind::kScan: return EngineKind::kScan;
     default: return std::nullopt;
   }
 }

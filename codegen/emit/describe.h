@@ -46,7 +46,7 @@ std::vector<std::pair<lang::Text, std::string>> derivative_texts(
 std::vector<std::pair<std::string, std::string>> kernel_texts(
     const Model& model, const Operator& op);
 // The engine that runs the operator on backends that have it.
-std::optional<Engine> engine_of(const Operator& op);
+std::optional<EngineKind> engine_of(const Operator& op);
 // "sy::cpu::" of a key of `dispatch:`.
 std::string kernel_namespace(const Model& model, std::string_view key);
 

@@ -48,7 +48,7 @@ class Composition {
   }
 
   const std::vector<Box>& boxes() const { return boxes_; }
-  const std::vector<Graph::Edge>& edges() const { return edges_; }
+  const std::vector<LayeredGraph::Edge>& edges() const { return edges_; }
 
  private:
   std::size_t add(Box box, const Sources& from, const Sources& dashed = {}) {
@@ -65,8 +65,8 @@ class Composition {
 
   // Adds an edge to the next box.
   void edge(std::size_t from, bool dashed) {
-    const bool known =
-        std::any_of(edges_.begin(), edges_.end(), [&](const Graph::Edge& e) {
+    const bool known = std::any_of(
+        edges_.begin(), edges_.end(), [&](const LayeredGraph::Edge& e) {
           return e.from == from && e.to == boxes_.size();
         });
     if (!known) edges_.push_back({from, boxes_.size(), dashed});
@@ -234,7 +234,7 @@ class Composition {
   const std::span<const Family> families_;
   const FunctionSchema& schema_;
   std::vector<Box> boxes_;
-  std::vector<Graph::Edge> edges_;
+  std::vector<LayeredGraph::Edge> edges_;
   std::map<std::string, std::size_t> known_;
   std::vector<std::pair<std::string, Sources>> variables_;
   std::map<std::string, std::string> texts_;
@@ -256,7 +256,7 @@ std::string style(Role role) {
   }
 }
 
-void draw(Svg& svg, const Box& box, const Graph::Node& node) {
+void draw(Svg& svg, const Box& box, const LayeredGraph::Node& node) {
   const double x = node.at.x + node.width / 2;
   const double y = node.at.y + (box.below.empty() ? node.height / 2 + 4 : 17);
   const bool linked = !box.address.empty();
@@ -294,7 +294,7 @@ std::string composition_svg(const Model& model, const Operator& op,
   const auto& boxes = composition.boxes();
   if (boxes.empty() || boxes.size() > kMostNodes) return "";
 
-  Graph graph;
+  LayeredGraph graph;
   graph.edges = composition.edges();
   std::vector<std::string> calls;
   for (const Box& b : boxes) {
@@ -315,7 +315,7 @@ std::string composition_svg(const Model& model, const Operator& op,
                        coordinate(kPad)));
   svg.open(fmt::format("fill=\"none\" stroke=\"{}\" stroke-width=\"1.25\"",
                        ink::kFaint));
-  for (const Graph::Edge& e : graph.edges) {
+  for (const LayeredGraph::Edge& e : graph.edges) {
     const Point end = e.points.back();
     const Point before =
         graph.downwards ? Point{end.x, end.y - 9} : Point{end.x - 9, end.y};

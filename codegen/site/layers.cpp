@@ -12,7 +12,7 @@ namespace {
 constexpr double kBetweenLayers = 28, kBetweenNodes = 12;
 
 // A node of the graph, or a place that a long edge goes through.
-struct Place {
+struct LayerPlace {
   int node = -1;
   double across = 0;  // its extent within its layer
   double centre = 0;
@@ -20,9 +20,10 @@ struct Place {
 };
 
 // Layers go along one axis, the nodes of a layer across it.
-class Layout {
+class LayerPlacer {
  public:
-  Layout(Graph& graph, bool downwards) : graph_(graph), downwards_(downwards) {}
+  LayerPlacer(LayeredGraph& graph, bool downwards)
+      : graph_(graph), downwards_(downwards) {}
 
   void run() {
     graph_.downwards = downwards_;
@@ -35,18 +36,18 @@ class Layout {
   }
 
  private:
-  double along(const Graph::Node& n) const {
+  double along(const LayeredGraph::Node& n) const {
     return downwards_ ? n.height : n.width;
   }
-  double across(const Graph::Node& n) const {
+  double across(const LayeredGraph::Node& n) const {
     return downwards_ ? n.width : n.height;
   }
   double gap() const { return downwards_ ? 16 : kBetweenNodes; }
 
   void assign_layers() {
-    for (Graph::Node& n : graph_.nodes) n.layer = 0;
+    for (LayeredGraph::Node& n : graph_.nodes) n.layer = 0;
     for (std::size_t v = 0; v < graph_.nodes.size(); ++v) {
-      for (const Graph::Edge& e : graph_.edges) {
+      for (const LayeredGraph::Edge& e : graph_.edges) {
         if (e.to == v) {
           graph_.nodes[v].layer =
               std::max(graph_.nodes[v].layer, graph_.nodes[e.from].layer + 1);
@@ -57,7 +58,7 @@ class Layout {
     for (std::size_t v = 0; v < graph_.nodes.size(); ++v) {
       int first = 1 << 20;
       bool is_start = true;
-      for (const Graph::Edge& e : graph_.edges) {
+      for (const LayeredGraph::Edge& e : graph_.edges) {
         if (e.to == v) is_start = false;
         if (e.from == v) first = std::min(first, graph_.nodes[e.to].layer);
       }
@@ -83,7 +84,7 @@ class Layout {
       add_place(graph_.nodes[v].layer, static_cast<int>(v),
                 across(graph_.nodes[v]));
     }
-    for (const Graph::Edge& e : graph_.edges) {
+    for (const LayeredGraph::Edge& e : graph_.edges) {
       std::vector<std::size_t> chain = {e.from};
       for (int l = graph_.nodes[e.from].layer + 1; l < graph_.nodes[e.to].layer;
            ++l) {
@@ -177,7 +178,7 @@ class Layout {
 
   void write() {
     double least = 0, most = 0;
-    for (const Place& p : places_) {
+    for (const LayerPlace& p : places_) {
       least = std::min(least, p.centre - p.across / 2);
       most = std::max(most, p.centre + p.across / 2);
     }
@@ -199,7 +200,7 @@ class Layout {
     std::vector<Point> in(places_.size()), out(places_.size());
     for (std::size_t l = 0; l < layers_.size(); ++l) {
       for (const std::size_t p : layers_[l]) {
-        Place& place = places_[p];
+        LayerPlace& place = places_[p];
         const double c = place.centre - least;
         double from = start[l], size = extent[l];
         if (place.node >= 0) {
@@ -226,21 +227,21 @@ class Layout {
     graph_.height = downwards_ ? length : breadth;
   }
 
-  Graph& graph_;
+  LayeredGraph& graph_;
   const bool downwards_;
-  std::vector<Place> places_;
+  std::vector<LayerPlace> places_;
   std::vector<std::vector<std::size_t>> layers_;
   std::vector<std::vector<std::size_t>> chains_;  // of places, by edge
 };
 
 }  // namespace
 
-void lay_out(Graph& graph, double most_width) {
-  Layout(graph, false).run();
-  if (graph.width > most_width) Layout(graph, true).run();
+void lay_out(LayeredGraph& graph, double most_width) {
+  LayerPlacer(graph, false).run();
+  if (graph.width > most_width) LayerPlacer(graph, true).run();
 }
 
-std::string path_of(const Graph& graph, const Graph::Edge& edge) {
+std::string path_of(const LayeredGraph& graph, const LayeredGraph::Edge& edge) {
   std::string out = path_through({edge.points.front()});
   for (std::size_t k = 1; k < edge.points.size(); ++k) {
     const Point a = edge.points[k - 1], b = edge.points[k];

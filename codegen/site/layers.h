@@ -10,7 +10,7 @@
 
 namespace sy::codegen::site {
 
-struct Graph {
+struct LayeredGraph {
   struct Node {
     double width = 0, height = 0;
     // Made by lay_out().
@@ -30,9 +30,9 @@ struct Graph {
 };
 
 // Places nodes and edges; the graph's upper left corner is 0, 0.
-void lay_out(Graph& graph, double most_width);
+void lay_out(LayeredGraph& graph, double most_width);
 
 // "M… C…", a smooth line along the edge.
-std::string path_of(const Graph& graph, const Graph::Edge& edge);
+std::string path_of(const LayeredGraph& graph, const LayeredGraph::Edge& edge);
 
 }  // namespace sy::codegen::site

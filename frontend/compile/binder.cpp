@@ -20,7 +20,7 @@ Tensor root_of(const Tensor& t) {
 Binder::Binder(const Arguments& a, std::vector<Touched>* touched, Variant* v)
     : arguments_(a), touched_(*touched), v_(*v) {
   for (size_t i = 0; i < touched_.size(); ++i) {
-    touched_[i].place = {Place::kGrad, static_cast<int>(i)};
+    touched_[i].place = {TensorPlace::kGrad, static_cast<int>(i)};
   }
 }
 
@@ -31,27 +31,28 @@ int Binder::argument(const Tensor& t) const {
   return at == all.end() ? -1 : static_cast<int>(at - all.begin());
 }
 
-Place Binder::place_of_outer(const Tensor& t) {
+TensorPlace Binder::place_of_outer(const Tensor& t) {
   for (size_t i = 0; i < v_.outer.size(); ++i) {
     if (v_.outer[i].tensor.is_same(t)) {
-      return {Place::kOuter, static_cast<int>(i)};
+      return {TensorPlace::kOuter, static_cast<int>(i)};
     }
   }
   v_.outer.emplace_back(t);
-  return {Place::kOuter, static_cast<int>(v_.outer.size()) - 1};
+  return {TensorPlace::kOuter, static_cast<int>(v_.outer.size()) - 1};
 }
 
-Place Binder::place_of_leaf(const Tensor& t) {
+TensorPlace Binder::place_of_leaf(const Tensor& t) {
   const int given = argument(t);
-  return given >= 0 ? Place{Place::kArgument, given} : place_of_outer(t);
+  return given >= 0 ? TensorPlace{TensorPlace::kArgument, given}
+                    : place_of_outer(t);
 }
 
 // Finds the place of a value that an earlier step has made.
-bool Binder::find_value(const Tensor& t, Place* place) const {
+bool Binder::find_value(const Tensor& t, TensorPlace* place) const {
   for (size_t i = 0; i < values_.size(); ++i) {
     for (size_t k = 0; k < values_[i].size(); ++k) {
       if (values_[i][k].lock().get() != t.storage().get()) continue;
-      *place = {Place::kValue, static_cast<int>(k), static_cast<int>(i)};
+      *place = {TensorPlace::kValue, static_cast<int>(k), static_cast<int>(i)};
       return true;
     }
   }
@@ -60,8 +61,8 @@ bool Binder::find_value(const Tensor& t, Place* place) const {
 
 // The place where a replay finds memory that was there before the call, or was
 // made by a step.
-Place Binder::place_of(const Tensor& t) {
-  Place value;
+TensorPlace Binder::place_of(const Tensor& t) {
+  TensorPlace value;
   if (find_value(t, &value)) return value;
   const auto shares = [&](const Tensor& other) {
     return other.defined() && other.storage().get() == t.storage().get();
@@ -70,7 +71,7 @@ Place Binder::place_of(const Tensor& t) {
   for (size_t i = 0; i < arguments_.tensors.size() && given < 0; ++i) {
     if (shares(arguments_.tensors[i])) given = static_cast<int>(i);
   }
-  if (given >= 0) return {Place::kArgument, given};
+  if (given >= 0) return {TensorPlace::kArgument, given};
   const Tensor root = root_of(t);
   for (const Touched& g : touched_) {
     if (root.is_same(g.before)) return g.place;
@@ -81,8 +82,8 @@ Place Binder::place_of(const Tensor& t) {
   return place_of_outer(root_of(t));
 }
 
-bool Binder::is_read(Place grad) const {
-  const auto is_it = [&](Place p) {
+bool Binder::is_read(TensorPlace grad) const {
+  const auto is_it = [&](TensorPlace p) {
     return p.kind == grad.kind && p.index == grad.index;
   };
   return std::any_of(v_.inputs.begin(), v_.inputs.end(),
@@ -92,11 +93,11 @@ bool Binder::is_read(Place grad) const {
          });
 }
 
-const Tensor& Binder::tensor_at(Place p) const {
+const Tensor& Binder::tensor_at(TensorPlace p) const {
   const auto i = static_cast<size_t>(p.index);
   switch (p.kind) {
-    case Place::kArgument: return arguments_.tensors[i];
-    case Place::kOuter: return v_.outer[i].tensor;
+    case TensorPlace::kArgument: return arguments_.tensors[i];
+    case TensorPlace::kOuter: return v_.outer[i].tensor;
     default: return touched_[i].before;
   }
 }
@@ -123,19 +124,19 @@ void Binder::bind_inputs(const std::vector<Tensor>& seen,
     BoundInput b;
     const auto given = static_cast<int>(arguments_.tensors.size());
     if (in.source >= given) {
-      b.place = {Place::kSeed, in.source};
+      b.place = {TensorPlace::kSeed, in.source};
       to->push_back(b);
       continue;
     }
-    b.place =
-        in.source >= 0 ? Place{Place::kArgument, in.source} : place_of(seen[i]);
+    b.place = in.source >= 0 ? TensorPlace{TensorPlace::kArgument, in.source}
+                             : place_of(seen[i]);
     b.whole = in.whole;
     b.written = in.written;
     const auto item = static_cast<int64_t>(seen[i].itemsize());
     b.offset = seen[i].storage_offset() * item;
-    if (b.place.kind != Place::kValue) {
+    if (b.place.kind != TensorPlace::kValue) {
       const Tensor& at = tensor_at(b.place);
-      if (b.place.kind != Place::kOuter) {
+      if (b.place.kind != TensorPlace::kOuter) {
         b.offset -= at.storage_offset() * static_cast<int64_t>(at.itemsize());
       }
       b.first = at.storage_offset();
@@ -155,7 +156,7 @@ void Binder::describe_outputs(const Outputs& outputs) {
     if (o.defined && v_.forward->results()[k].input >= 0) {
       o.place = place_of(t);
       o.is_place =
-          o.place.kind != Place::kValue && tensor_at(o.place).is_same(t);
+          o.place.kind != TensorPlace::kValue && tensor_at(o.place).is_same(t);
     }
     v_.outputs.push_back(o);
   }

@@ -14,7 +14,7 @@ struct Touched {
   Tensor leaf, before;
   TensorGuard guard;
   Tensor after;
-  Place place;
+  TensorPlace place;
 };
 
 // The tensor that a chain of views began with: a leaf that requires a gradient,
@@ -39,12 +39,12 @@ class Binder {
 
  private:
   int argument(const Tensor& t) const;
-  Place place_of_outer(const Tensor& t);
-  Place place_of_leaf(const Tensor& t);
-  bool find_value(const Tensor& t, Place* place) const;
-  Place place_of(const Tensor& t);
-  bool is_read(Place grad) const;
-  const Tensor& tensor_at(Place p) const;
+  TensorPlace place_of_outer(const Tensor& t);
+  TensorPlace place_of_leaf(const Tensor& t);
+  bool find_value(const Tensor& t, TensorPlace* place) const;
+  TensorPlace place_of(const Tensor& t);
+  bool is_read(TensorPlace grad) const;
+  const Tensor& tensor_at(TensorPlace p) const;
 
   const Arguments& arguments_;
   std::vector<Touched>& touched_;

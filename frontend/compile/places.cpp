@@ -43,14 +43,14 @@ Places::Places(const Arguments& a, const void* code) {
   }
 }
 
-void Places::add(const void* word, const Arguments& a, Place at) {
+void Places::add(const void* word, const Arguments& a, ArgumentPlace at) {
   if (!is_argument(word, a)) return;
   for (at.argument = 0; at.argument < a.tensors.size(); ++at.argument) {
     if (a.tensors[at.argument].impl() == word) places_.push_back(at);
   }
 }
 
-bool Places::Place::has(const Arguments& a) const {
+bool Places::ArgumentPlace::has(const Arguments& a) const {
   const void* word = nullptr;
   if (!path) {
     const auto* const callable = static_cast<const char*>(a.closure);
@@ -63,11 +63,11 @@ bool Places::Place::has(const Arguments& a) const {
 
 bool Places::hold(const Arguments& a) const {
   return std::all_of(places_.begin(), places_.end(),
-                     [&](const Place& p) { return p.has(a); });
+                     [&](const ArgumentPlace& p) { return p.has(a); });
 }
 
 void Places::accept(const Arguments& a) {
-  std::erase_if(places_, [&](const Place& p) { return !p.has(a); });
+  std::erase_if(places_, [&](const ArgumentPlace& p) { return !p.has(a); });
 }
 
 }  // namespace sy::compiling

@@ -27,15 +27,15 @@ class Places {
   void accept(const Arguments& a);
 
  private:
-  struct Place {
+  struct ArgumentPlace {
     std::optional<Path> path;  // otherwise it is in the callable
     size_t offset = 0;         // there
     size_t argument = 0;
     bool has(const Arguments& a) const;
   };
-  void add(const void* word, const Arguments& a, Place at);
+  void add(const void* word, const Arguments& a, ArgumentPlace at);
 
-  std::vector<Place> places_;
+  std::vector<ArgumentPlace> places_;
 };
 
 }  // namespace sy::compiling

@@ -18,7 +18,7 @@ constexpr size_t kWord = sizeof(uintptr_t);
 constexpr size_t kMost = 512;
 // The bytes to read if nobody knows the size.
 constexpr size_t kLeast = 64;
-constexpr size_t kMostPlaces = 64;
+constexpr size_t kMostTargets = 64;
 constexpr size_t kMostBlock = 1 << 16;  // larger ones are none
 
 bool may_be_address(uintptr_t word) {
@@ -66,7 +66,7 @@ Reach::Reach(const Arguments& a) {
   take({a.closure, false, true, a.closure_bytes});
   for (size_t first = 0, level = 0; level < 2; ++level) {
     const size_t next = images_.size();
-    for (const Place& p : behind(first)) take(p);
+    for (const Target& p : behind(first)) take(p);
     if (level == 0) find_tensors();
     first = next;
   }
@@ -98,7 +98,7 @@ bool Reach::has(const void* at) const {
   });
 }
 
-Reach::Place Reach::place_at(const void* at) {
+Reach::Target Reach::target_at(const void* at) {
   const void* const frame = __builtin_frame_address(0);
   if (!is_on_stack(at, kWord, frame)) {
     const auto* const first = static_cast<const char*>(at);
@@ -111,8 +111,8 @@ Reach::Place Reach::place_at(const void* at) {
   return {at, true, true, bytes};
 }
 
-std::vector<Reach::Place> Reach::behind(size_t first) const {
-  std::vector<Place> places;
+std::vector<Reach::Target> Reach::behind(size_t first) const {
+  std::vector<Target> targets;
   for (size_t i = first; i < images_.size(); ++i) {
     const Image& image = images_[i];
     // The stack behind a variable has other variables, and remains of calls:
@@ -126,8 +126,8 @@ std::vector<Reach::Place> Reach::behind(size_t first) const {
           i == 0 ? image.words[k] & ~(kWord - 1) : image.words[k];
       const auto* const at = reinterpret_cast<const void*>(word);
       const bool known =
-          std::any_of(places.begin(), places.end(),
-                      [&](const Place& p) { return p.at == at; });
+          std::any_of(targets.begin(), targets.end(),
+                      [&](const Target& p) { return p.at == at; });
       // Code and global variables belong to a library.
       const bool is_block =
           !image.on_stack ||
@@ -136,17 +136,17 @@ std::vector<Reach::Place> Reach::behind(size_t first) const {
           module_of(at) != nullptr || is_pool_memory(at)) {
         continue;
       }
-      if (places.size() == kMostPlaces) return places;
-      places.push_back(place_at(at));
+      if (targets.size() == kMostTargets) return targets;
+      targets.push_back(target_at(at));
       if (i == 0) continue;
-      places.back().from = static_cast<int>(i);
-      places.back().word = k;
+      targets.back().from = static_cast<int>(i);
+      targets.back().word = k;
     }
   }
-  return places;
+  return targets;
 }
 
-void Reach::take(const Place& p) {
+void Reach::take(const Target& p) {
   Image image{static_cast<const char*>(p.at),
               p.on_stack,
               p.has_size,

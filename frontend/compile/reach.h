@@ -44,7 +44,7 @@ class Reach {
   const std::vector<TensorImpl*>& tensors() const { return tensors_; }
 
  private:
-  struct Place {
+  struct Target {
     const void* at;
     bool on_stack, has_size;
     size_t bytes;
@@ -52,11 +52,11 @@ class Reach {
     size_t word = 0;
   };
 
-  void take(const Place& p);
+  void take(const Target& p);
   void find_tensors();
-  // Places that the words of images point to, from the image `first` on.
-  std::vector<Place> behind(size_t first) const;
-  static Place place_at(const void* at);
+  // The targets of the words of images, from the image `first` on.
+  std::vector<Target> behind(size_t first) const;
+  static Target target_at(const void* at);
   bool has(const void* at) const;
 
   std::vector<Image> images_;

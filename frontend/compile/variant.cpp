@@ -10,11 +10,11 @@ namespace sy::compiling {
 
 namespace {
 
-std::string place_text(Place p) {
+std::string place_text(TensorPlace p) {
   constexpr const char* kKinds[] = {"argument", "tensor of the program",
                                     ".grad", "gradient", "value"};
   return str("{} {}{}", kKinds[p.kind], p.index,
-             p.kind == Place::kValue ? str(" of step {}", p.step) : "");
+             p.kind == TensorPlace::kValue ? str(" of step {}", p.step) : "");
 }
 
 }  // namespace
@@ -25,19 +25,20 @@ const Tensor& grad_of(const Tensor& t) {
   return m == nullptr ? none : m->grad;
 }
 
-const Tensor& Variant::at(Place p, const Arguments& a) const {
+const Tensor& Variant::at(TensorPlace p, const Arguments& a) const {
   const auto i = static_cast<size_t>(p.index);
   switch (p.kind) {
-    case Place::kArgument: return a.tensors[i];
-    case Place::kOuter: return outer[i].tensor;
+    case TensorPlace::kArgument: return a.tensors[i];
+    case TensorPlace::kOuter: return outer[i].tensor;
     default: return grad_of(at(grads[i].of, a));
   }
 }
 
-Storage Variant::storage_at(Place p, const Arguments& a,
+Storage Variant::storage_at(TensorPlace p, const Arguments& a,
                             const Frame& frame) const {
-  return p.kind == Place::kValue ? frame.values[size_t(p.step)][size_t(p.index)]
-                                 : at(p, a).storage();
+  return p.kind == TensorPlace::kValue
+             ? frame.values[size_t(p.step)][size_t(p.index)]
+             : at(p, a).storage();
 }
 
 bool Variant::outer_matches(std::string* why) const {
@@ -116,16 +117,16 @@ void Variant::guard_sharing(const Arguments& a,
     grads[i].shares = first_sharing(i, grad);
   }
   if (!gradients_arrived) return;
-  const auto add = [&](const Tensor& t, Place p) {
+  const auto add = [&](const Tensor& t, TensorPlace p) {
     if (t.defined() && autograd::requires_grad(t)) {
       hooked.push_back({p, has_hooks(t)});
     }
   };
   for (size_t i = 0; i < a.tensors.size(); ++i) {
-    add(a.tensors[i], {Place::kArgument, static_cast<int>(i)});
+    add(a.tensors[i], {TensorPlace::kArgument, static_cast<int>(i)});
   }
   for (size_t i = 0; i < outer.size(); ++i) {
-    add(outer[i].tensor, {Place::kOuter, static_cast<int>(i)});
+    add(outer[i].tensor, {TensorPlace::kOuter, static_cast<int>(i)});
   }
 }
 
@@ -193,8 +194,9 @@ bool Variant::matches(const Arguments& a) const {
 }
 
 bool Variant::whole_matches(const BoundInput& in, const Arguments& a) const {
-  const Place::Kind kind = in.place.kind;
-  if (!in.whole || (kind != Place::kArgument && kind != Place::kGrad)) {
+  const TensorPlace::Kind kind = in.place.kind;
+  if (!in.whole ||
+      (kind != TensorPlace::kArgument && kind != TensorPlace::kGrad)) {
     return true;
   }
   const Tensor& t = at(in.place, a);
@@ -214,7 +216,8 @@ std::string Variant::difference(const Arguments& a) const {
 // The begin of an input, in bytes behind its storage's first element.
 int64_t Variant::begin_of(const BoundInput& in, const Arguments& a) const {
   if (in.whole) return 0;
-  if (in.place.kind == Place::kOuter || in.place.kind == Place::kValue) {
+  if (in.place.kind == TensorPlace::kOuter ||
+      in.place.kind == TensorPlace::kValue) {
     return in.offset;
   }
   const Tensor& t = at(in.place, a);
@@ -234,7 +237,7 @@ std::vector<Tensor> Variant::input_tensors(const Arguments& a) const {
   tensors.reserve(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     const BoundInput& in = inputs[i];
-    if (in.place.kind == Place::kSeed) {
+    if (in.place.kind == TensorPlace::kSeed) {
       tensors.emplace_back();
       continue;
     }
@@ -253,7 +256,7 @@ std::vector<Tensor> Variant::input_tensors(const Arguments& a) const {
 void Variant::bump_versions(const std::vector<BoundInput>& of,
                             const Arguments& a) const {
   for (const BoundInput& in : of) {
-    if (in.written && in.place.kind != Place::kValue) {
+    if (in.written && in.place.kind != TensorPlace::kValue) {
       at(in.place, a).impl()->bump_version(nullptr);
     }
   }
@@ -263,7 +266,7 @@ void Variant::replay(const Arguments& a, const Frame& frame,
                      Outputs* out) const {
   std::vector<capture::Memory> memory(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i].place.kind == Place::kSeed) continue;
+    if (inputs[i].place.kind == TensorPlace::kSeed) continue;
     memory[i] = memory_of(inputs[i], a, frame);
   }
   // A .grad that is replaced goes first, as in the code.
@@ -290,7 +293,7 @@ void Variant::deliver(const Arguments& a, const Frame& frame,
         begin_of(in, a) / static_cast<int64_t>(element_size(r.dtype));
     capture::Result there = r;
     there.offset += first;
-    if (in.place.kind == Place::kValue) {
+    if (in.place.kind == TensorPlace::kValue) {
       return tensor_over(storage_at(in.place, a, frame), there);
     }
     const Tensor& base = at(in.place, a);

@@ -15,7 +15,7 @@ namespace sy::compiling {
 const Tensor& grad_of(const Tensor& t);
 
 // A tensor that a replay finds again.
-struct Place {
+struct TensorPlace {
   // kSeed: a gradient of a result, which only a backward graph reads. kValue:
   // memory that an earlier step of the call has made.
   enum Kind : uint8_t { kArgument, kOuter, kGrad, kSeed, kValue };
@@ -29,7 +29,7 @@ struct Place {
 // The effect of a call on .grad of a tensor.
 struct Grad {
   enum Effect : uint8_t { kNone, kReset, kSet };
-  Place of;
+  TensorPlace of;
   TensorGuard before;
   // The first .grad from before the call that lies in the same memory.
   size_t shares = 0;
@@ -39,7 +39,7 @@ struct Grad {
 };
 
 struct BoundInput {
-  Place place;
+  TensorPlace place;
   bool whole = false, written = false;
   // The bytes from the tensor's own first element to the input; for kOuter and
   // kValue, from the begin of the storage.
@@ -54,7 +54,7 @@ struct Output {
   bool defined = true;
   bool is_place = false;  // it is the tensor at `place` itself
   bool requires_grad = false;
-  Place place;
+  TensorPlace place;
   size_t result = 0;  // of the graph
 };
 
@@ -87,7 +87,7 @@ struct Variant {
   // Arguments and tensors of the program, and whether hooks ran there, if
   // gradients arrived within the call.
   struct Hooked {
-    Place of;
+    TensorPlace of;
     bool hooks;
   };
   std::vector<Hooked> hooked;
@@ -123,8 +123,9 @@ struct Variant {
                      bool gradients_arrived);
 
  private:
-  const Tensor& at(Place p, const Arguments& a) const;
-  Storage storage_at(Place p, const Arguments& a, const Frame& frame) const;
+  const Tensor& at(TensorPlace p, const Arguments& a) const;
+  Storage storage_at(TensorPlace p, const Arguments& a,
+                     const Frame& frame) const;
   void bump_versions(const std::vector<BoundInput>& of,
                      const Arguments& a) const;
   bool outer_matches(std::string* why) const;

@@ -18,7 +18,7 @@ class Walk::Undo {
   void before(const Step& s, const std::vector<capture::Memory>& memory) {
     for (size_t i = 0; i < s.inputs.size(); ++i) {
       const BoundInput& in = s.inputs[i];
-      if (!in.written || in.place.kind == Place::kValue) continue;
+      if (!in.written || in.place.kind == TensorPlace::kValue) continue;
       const Tensor& like = s.graph->inputs()[i].tensor;
       const size_t bytes =
           in.whole ? memory[i].storage->nbytes()
@@ -125,16 +125,18 @@ std::shared_ptr<const Variant> Walk::along(
 
 namespace {
 
-bool same_place(Place p, const Variant& a, const Variant& b) {
+bool same_place(TensorPlace p, const Variant& a, const Variant& b) {
   const auto i = static_cast<size_t>(p.index);
   switch (p.kind) {
-    case Place::kOuter: return a.outer[i].tensor.is_same(b.outer[i].tensor);
-    case Place::kGrad: {
-      const Place x = a.grads[i].of, y = b.grads[i].of;
+    case TensorPlace::kOuter:
+      return a.outer[i].tensor.is_same(b.outer[i].tensor);
+    case TensorPlace::kGrad: {
+      const TensorPlace x = a.grads[i].of, y = b.grads[i].of;
       if (x.kind != y.kind) return false;
-      return x.kind == Place::kOuter ? a.outer[size_t(x.index)].tensor.is_same(
-                                           b.outer[size_t(y.index)].tensor)
-                                     : x.index == y.index;
+      return x.kind == TensorPlace::kOuter
+                 ? a.outer[size_t(x.index)].tensor.is_same(
+                       b.outer[size_t(y.index)].tensor)
+                 : x.index == y.index;
     }
     default: return true;
   }

@@ -31,12 +31,12 @@ std::string folder_of(const std::string& path) {
   return path.substr(0, path.rfind('/') + 1);
 }
 
-struct Place {
+struct EntryPlace {
   const Part* part;
   const io::SafetensorsEntry* entry;
 };
 
-Tensor make(const Place& place) {
+Tensor make(const EntryPlace& place) {
   const io::MappedFile& file = *place.part->file;
   const io::SafetensorsEntry& e = *place.entry;
   const io::FileView view = file.view(kOp);
@@ -75,7 +75,7 @@ struct SafetensorsFile::Impl {
     return made[i].detach();
   }
 
-  std::vector<Place> places;  // in the order of names()
+  std::vector<EntryPlace> places;  // in the order of names()
   std::map<std::string_view, size_t> by_name;
   FileMetadata metadata;
 
@@ -104,7 +104,7 @@ struct SafetensorsFile::Impl {
         io::in_quotes(found));
   }
 
-  void add(const Place& place) {
+  void add(const EntryPlace& place) {
     by_name.emplace(place.entry->name, places.size());
     places.push_back(place);
   }
@@ -114,7 +114,7 @@ struct SafetensorsFile::Impl {
     const io::FileView view = file->view(kOp);
     io::SafetensorsIndex index = parse_safetensors_index(view);
     metadata = std::move(index.metadata);
-    std::map<std::pair<std::string_view, std::string_view>, Place> entries;
+    std::map<std::pair<std::string_view, std::string_view>, EntryPlace> entries;
     for (const auto& [name, part_name] : index.files) {
       const auto [at, added] = parts.try_emplace(part_name);
       Part& part = at->second;
@@ -148,7 +148,7 @@ SafetensorsFile::SafetensorsFile(const std::string& path)
 std::vector<std::string> SafetensorsFile::names() const {
   std::vector<std::string> names;
   names.reserve(impl_->places.size());
-  for (const Place& p : impl_->places) names.push_back(p.entry->name);
+  for (const EntryPlace& p : impl_->places) names.push_back(p.entry->name);
   return names;
 }
 

@@ -27,11 +27,11 @@ std::string key_text(const ArchiveValue& key) {
 
 // Lists, tuples and dicts that stand in several places are written once.
 struct Shared {
-  struct Place {
+  struct Occurrence {
     bool again = false;  // met more than once
     std::optional<uint32_t> kept;
   };
-  std::unordered_map<const void*, Place> places;
+  std::unordered_map<const void*, Occurrence> places;
 
   // Whether the value was met before.
   bool meet(const ArchiveValue& v) {

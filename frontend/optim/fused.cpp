@@ -47,13 +47,13 @@ const Shape& shape_of(Update::Op op) {
 }
 
 // A call with what its operator is given.
-struct Node {
+struct DescribedCall {
   const PointwiseOp* op;
   const ElementProgram* program = nullptr;
   Scalar scalars[2];
   PointwiseArgs args;
 
-  Node(const Update::Call& c, const TensorBase* const* like)
+  DescribedCall(const Update::Call& c, const TensorBase* const* like)
       : op(shape_of(c.op).op), args{like, scalars} {
     scalars[0] = c.number.known();
     scalars[1] = 1.0;  // the alpha of add.Scalar
@@ -103,7 +103,8 @@ const Tensor& tensor_of(const Bucket& b, int list, size_t i) {
 
 // Makes the region of the calls, if a backend takes it.
 bool prepare(const Bucket& b, ArrayRef<Update::Call> calls,
-             ArrayRef<Node> nodes, int kept, int lists, Bucket::Fused* to) {
+             ArrayRef<DescribedCall> nodes, int kept, int lists,
+             Bucket::Fused* to) {
   const ScalarType dtype = b.params[0].scalar_type();
   const int64_t open = kOpen, one = 1;
   RegionBuilder builder{IntArrayRef(open)};
@@ -155,12 +156,12 @@ bool Update::run_fused() {
   if (b.differentiable || !may_fuse(b, calls_)) return false;
   const TensorBase* const like[kMaxOperands] = {&b.params[0], &b.params[0],
                                                 &b.params[0]};
-  std::vector<Node> nodes;
+  std::vector<DescribedCall> nodes;
   nodes.reserve(calls_.size());
   std::vector<const void*> programs;
   std::vector<uint32_t> operands;
   for (const Call& c : calls_) {
-    Node& n = nodes.emplace_back(c, like);
+    DescribedCall& n = nodes.emplace_back(c, like);
     // The arguments point into the node.
     n.args.scalars = n.scalars;
     programs.push_back(n.program);
@@ -178,7 +179,7 @@ bool Update::run_fused() {
   }
   const ScalarType dtype = b.params[0].scalar_type();
   std::vector<program::Uniform> uniforms;
-  for (const Node& n : nodes) {
+  for (const DescribedCall& n : nodes) {
     if (n.op == nullptr) continue;
     const size_t first = uniforms.size();
     uniforms.resize(first + static_cast<size_t>(n.program->body.n_uniforms));

@@ -10,7 +10,6 @@
 #include "c10/capture.h"
 #include "c10/thread_state.h"
 #include "frontend/optim/optimizer_impl.h"
-#include "frontend/optim/unrecorded.h"
 
 namespace sy::optim {
 
@@ -349,10 +348,10 @@ void Optimizer::Impl::take_grads(size_t group, Bucket* b) const {
 // The tensors that a captured step reads must have their values before the
 // graph runs, unless an earlier step of the same capture reads them too.
 void Optimizer::Impl::refresh(OptimizerOptions& options) const {
-  std::optional<Unrecorded> unrecorded;
+  std::optional<ThreadModesGuard> no_modes;
   if (thread_state.capture != nullptr &&
       thread_state.capture->number() != last_capture) {
-    unrecorded.emplace();
+    no_modes.emplace();
   }
   options.refresh_tensors();
 }

@@ -6,7 +6,6 @@
 #include "aten/ops/indexing.h"
 #include "c10/capture.h"
 #include "c10/thread_state.h"
-#include "frontend/optim/unrecorded.h"
 
 namespace sy::optim {
 
@@ -80,9 +79,10 @@ void OptimizerOptions::check_parameter(const Tensor&,
 
 namespace {
 
-// A step that is captured reads it as any tensor of the program.
+// A step that is captured reads it as any tensor of the program: no capture
+// records the call that makes it.
 Tensor number_of(double number, ScalarType dtype, Device device) {
-  const Unrecorded unrecorded;
+  const ThreadModesGuard no_modes;
   return full({}, number, TensorOptions(dtype).device(device));
 }
 

@@ -68,6 +68,29 @@ TEST(ThreadState, LayersTakeACallInTheirOrder) {
   EXPECT_EQ(path_with(DispatchKeySet(DispatchKey::TransformBack)), " 0 CPU");
 }
 
+TEST(ThreadState, HasTheModesOfAGuardInItsScope) {
+  ThreadModes& modes = thread_state;
+  const ThreadModes before = modes;
+  modes.inference = true;
+  modes.autocast_devices = 3;
+  {
+    const PlainModes plain;
+    EXPECT_EQ(modes.excluded, DispatchKeySet(DispatchKey::Autograd).bits());
+    EXPECT_TRUE(modes.grad_disabled);
+    EXPECT_FALSE(modes.inference);
+    {
+      const ThreadModesGuard none;
+      EXPECT_EQ(modes.excluded, 0u);
+      EXPECT_FALSE(modes.grad_disabled);
+    }
+    EXPECT_TRUE(modes.grad_disabled);
+    EXPECT_EQ(modes.autocast_devices, 0u);
+  }
+  EXPECT_TRUE(modes.inference);
+  EXPECT_EQ(modes.autocast_devices, 3u);
+  modes = before;
+}
+
 TEST(ThreadState, IsZeroAtTheStartOfAThread) {
   const ThreadModes& modes = thread_state;
   EXPECT_EQ(modes.transforms, nullptr);

@@ -35,8 +35,8 @@ TEST(Backends, ADescriptionIsRead) {
   EXPECT_EQ(b.folder, "a/b");
   EXPECT_EQ(b.device.str(), "npu");
   EXPECT_EQ(b.interface.str(), "devices");
-  EXPECT_TRUE(b.has_engine(Engine::kReduce));
-  EXPECT_FALSE(b.has_engine(Engine::kPointwise));
+  EXPECT_TRUE(b.has_engine(EngineKind::kReduce));
+  EXPECT_FALSE(b.has_engine(EngineKind::kPointwise));
   EXPECT_FALSE(b.fills);
   EXPECT_FALSE(b.falls_back);
   EXPECT_TRUE(b.names("relu"));

@@ -137,6 +137,18 @@ class LintTest(unittest.TestCase):
         self.expect_clean("aten/README.md", "a\n" * 30)
         self.expect("aten/README.md", "a\n" * 31, "has 31 lines", "docs/")
 
+    def test_functions_have_at_most_a_hundred_lines(self):
+        block = "  if (a) {\n#if B\n\n    b();\n#endif\n  }\n"
+        for head, body, end in (
+                ("TEST(A, B) {", block * 16 + "  c();\n" * 2, "}"),
+                ("A::A(int b)\n    : b_(b) {", block * 16 + "  c();\n", "}"),
+                ("class A {\n  int f() {", "    c();\n" * 98, "  }\n};")):
+            self.expect_clean("c10/a.cpp", f"int a;\n{head}\n{body}{end}\n")
+            self.expect("c10/a.cpp", f"int a;\n{head}\n\n{body}{end}\n",
+                        "begins a function of 101 lines", "name its parts")
+        rows = "  f(1),\n" * 200
+        self.expect_clean("c10/a.cpp", f"const int kA[] = {{\n{rows}}};\n")
+
     def test_pragma_once(self):
         self.expect("c10/a.h", "int a;\n", "no #pragma once")
 

@@ -59,8 +59,8 @@ HWY_INLINE void spread(char* block, const void* element, int64_t size,
 
 }  // namespace
 
-void drive(BlockFn fn, Layout layout, void* dst, const void* const* operands,
-           uint32_t uniform_mask, int64_t n) {
+void drive(BlockFn fn, BlockLayout layout, void* dst,
+           const void* const* operands, uint32_t uniform_mask, int64_t n) {
   alignas(64) char padded[3][kMaxBlockBytes];
   alignas(64) char result[kMaxBlockBytes];
   const int64_t block = layout.block;

@@ -81,7 +81,7 @@ void set_error() noexcept;
 
 // Kernels work on blocks of `block` elements. drive(), of loop.inc, cuts a run
 // into blocks, spreads uniform operands over a block and pads the last one.
-struct Layout {
+struct BlockLayout {
   uint8_t block;
   uint8_t dst;         // sizes of the elements
   uint8_t operand[3];  // 0: there is none

@@ -17,7 +17,7 @@ using Result = int;
 struct Description {
   uint64_t data[32];
 };
-struct Layout {
+struct MatrixLayout {
   uint64_t data[8];
 };
 struct Preference {
@@ -64,27 +64,30 @@ enum PreferenceAttribute : int {
 enum Reduction : uint32_t { kReduceInComputeType = 2 };
 
 // X(member, symbol, arguments); all return a result.
-#define SY_CUDA_BLAS_FUNCTIONS(X)                                          \
-  X(create, "cublasLtCreate", (Handle*))                                   \
-  X(init_description, "cublasLtMatmulDescInit_internal",                   \
-    (Description*, size_t, ComputeType, DataType))                         \
-  X(describe, "cublasLtMatmulDescSetAttribute",                            \
-    (Description*, DescriptionAttribute, const void*, size_t))             \
-  X(init_layout, "cublasLtMatrixLayoutInit_internal",                      \
-    (Layout*, size_t, DataType, uint64_t rows, uint64_t columns, int64_t)) \
-  X(lay_out, "cublasLtMatrixLayoutSetAttribute",                           \
-    (Layout*, LayoutAttribute, const void*, size_t))                       \
-  X(init_preference, "cublasLtMatmulPreferenceInit_internal",              \
-    (Preference*, size_t))                                                 \
-  X(prefer, "cublasLtMatmulPreferenceSetAttribute",                        \
-    (Preference*, PreferenceAttribute, const void*, size_t))               \
-  X(choose, "cublasLtMatmulAlgoGetHeuristic",                              \
-    (Handle, Description*, Layout * a, Layout * b, Layout * c, Layout * d, \
-     Preference*, int most, Heuristic*, int* found))                       \
-  X(multiply, "cublasLtMatmul",                                            \
-    (Handle, Description*, const void* alpha, const void* a, Layout*,      \
-     const void* b, Layout*, const void* beta, const void* c, Layout*,     \
-     void* d, Layout*, const Algorithm*, void* workspace, size_t, Stream))
+#define SY_CUDA_BLAS_FUNCTIONS(X)                                              \
+  X(create, "cublasLtCreate", (Handle*))                                       \
+  X(init_description, "cublasLtMatmulDescInit_internal",                       \
+    (Description*, size_t, ComputeType, DataType))                             \
+  X(describe, "cublasLtMatmulDescSetAttribute",                                \
+    (Description*, DescriptionAttribute, const void*, size_t))                 \
+  X(init_layout, "cublasLtMatrixLayoutInit_internal",                          \
+    (MatrixLayout*, size_t, DataType, uint64_t rows, uint64_t columns,         \
+     int64_t))                                                                 \
+  X(lay_out, "cublasLtMatrixLayoutSetAttribute",                               \
+    (MatrixLayout*, LayoutAttribute, const void*, size_t))                     \
+  X(init_preference, "cublasLtMatmulPreferenceInit_internal",                  \
+    (Preference*, size_t))                                                     \
+  X(prefer, "cublasLtMatmulPreferenceSetAttribute",                            \
+    (Preference*, PreferenceAttribute, const void*, size_t))                   \
+  X(choose, "cublasLtMatmulAlgoGetHeuristic",                                  \
+    (Handle, Description*, MatrixLayout * a, MatrixLayout * b,                 \
+     MatrixLayout * c, MatrixLayout * d, Preference*, int most, Heuristic*,    \
+     int* found))                                                              \
+  X(multiply, "cublasLtMatmul",                                                \
+    (Handle, Description*, const void* alpha, const void* a, MatrixLayout*,    \
+     const void* b, MatrixLayout*, const void* beta, const void* c,            \
+     MatrixLayout*, void* d, MatrixLayout*, const Algorithm*, void* workspace, \
+     size_t, Stream))
 
 struct Api {
 #define SY_MEMBER(member, symbol, arguments) Result(*member) arguments;

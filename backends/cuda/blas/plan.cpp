@@ -75,7 +75,8 @@ class Maker {
         reinterpret_cast<const void*>(static_cast<uintptr_t>(p_.d.alignment)));
   }
 
-  void lay_out(const Matrix& m, int64_t rows, int64_t columns, Layout* out) {
+  void lay_out(const Matrix& m, int64_t rows, int64_t columns,
+               MatrixLayout* out) {
     if (!m.by_columns) std::swap(rows, columns);
     check(api().init_layout(out, sizeof *out, type_,
                             static_cast<uint64_t>(rows),

@@ -41,7 +41,7 @@ struct Plan {
   Description description;
   // The library's matrices are by columns, so that it makes the transpose:
   // its first operand is our b.
-  Layout first, second, added, result;
+  MatrixLayout first, second, added, result;
   Algorithm algorithm;
   size_t workspace = 0;
 };

@@ -10,23 +10,6 @@ namespace sy::distributed {
 
 namespace {
 
-// Calls in its scope are not those of the program: they are made by the results
-// that it waits for.
-class NoModes {
- public:
-  NoModes() noexcept : before_(thread_state) {
-    static_cast<ThreadModes&>(thread_state) = ThreadModes{};
-    thread_state.excluded = DispatchKeySet(DispatchKey::Autograd).bits();
-    thread_state.grad_disabled = true;
-  }
-  ~NoModes() { static_cast<ThreadModes&>(thread_state) = before_; }
-  NoModes(const NoModes&) = delete;
-  NoModes& operator=(const NoModes&) = delete;
-
- private:
-  const ThreadModes before_;
-};
-
 // Keeps what `work` writes until the storage of the pending tensor has it.
 class Result final : public StoragePayload {
  public:
@@ -38,7 +21,8 @@ class Result final : public StoragePayload {
 
   void materialize(StorageImpl& storage) override {
     {
-      const NoModes modes;
+      // The calls that it makes are not those of the program.
+      const PlainModes modes;
       work_.wait();
     }
     if (storage.nbytes() != 0) storage.take_memory(out_.storage());

@@ -20,15 +20,6 @@ std::string new_secret();
 // Error if there is none.
 std::string proof_of(std::string_view secret, std::string_view who,
                      std::string_view challenge);
-// Compares proofs or secrets; takes as long wherever they differ.
-inline bool is_same_proof(std::string_view a, std::string_view b) noexcept {
-  if (a.size() != b.size()) return false;
-  volatile unsigned char differs = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    differs = static_cast<unsigned char>(differs | (a[i] ^ b[i]));
-  }
-  return differs == 0;
-}
 
 // The secret in the file that SWITCHYARD_STORE_SECRET_FILE names; "" if it is
 // not set. Throws Error for a file that is not the user's own, or that others

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "c10/error.h"
+#include "c10/secret.h"
 #include "frontend/distributed/store/job_secret.h"
 #include "frontend/distributed/store/store_state.h"
 #include "frontend/distributed/store/tcp_store.h"
@@ -245,8 +246,8 @@ class TcpStoreServer::State {
     }
     if (peer.link.received().size() < kProofSize) return true;
     peer.admitted =
-        is_same_proof(peer.link.received().substr(0, kProofSize),
-                      proof_of(secret_, wire::kClientProves, peer.challenge));
+        is_same_secret(peer.link.received().substr(0, kProofSize),
+                       proof_of(secret_, wire::kClientProves, peer.challenge));
     peer.link.skip(kProofSize);
     return peer.admitted;
   }

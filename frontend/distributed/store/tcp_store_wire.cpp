@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "c10/error.h"
+#include "c10/secret.h"
 #include "frontend/distributed/store/job_secret.h"
 
 namespace sy::distributed::wire {
@@ -98,8 +99,8 @@ bool prove(Link& link, const std::string& where, const std::string& secret,
     if (!wait_for_more(link, &open, deadline, why)) return false;
   }
   challenge += link.received().substr(0, kNonceSize);
-  SY_CHECK(is_same_proof(link.received().substr(kNonceSize, kProofSize),
-                         proof_of(secret, kServerProves, challenge)),
+  SY_CHECK(is_same_secret(link.received().substr(kNonceSize, kProofSize),
+                          proof_of(secret, kServerProves, challenge)),
            Error, "[distributed] the store at {} has the secret of another job",
            where);
   link.skip(kNonceSize + kProofSize);

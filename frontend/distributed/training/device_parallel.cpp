@@ -110,7 +110,7 @@ class Modes {
     return modes_.transforms == nullptr && modes_.capture == nullptr;
   }
   void run(const std::function<void()>& f) const {
-    static_cast<ThreadModes&>(thread_state) = modes_;
+    const ThreadModesGuard modes(modes_);
     autograd::detail::thread = autograd_;
     std::optional<ContextGuard> guard;
     if (context_ != nullptr) guard.emplace(*context_);

@@ -32,7 +32,7 @@ TEST_F(PicturesTest, NoGraphWithoutCallsOrOfTooMany) {
 TEST(LayersTest, NodesStandApartAndEdgesGoForward) {
   std::mt19937 random(7);
   for (int trial = 0; trial < 200; ++trial) {
-    Graph g;
+    LayeredGraph g;
     const std::size_t n = 2 + random() % 18;
     for (std::size_t v = 0; v < n; ++v) {
       g.nodes.push_back({20.0 + random() % 80, 26.0 + random() % 14});

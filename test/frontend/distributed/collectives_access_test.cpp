@@ -59,126 +59,122 @@ struct Access {
   std::function<Values(Tensor)> get;
 };
 
-const std::vector<Access>& accesses() {
-  static const std::vector<Access> all = {
-      {"an operator", [](const Tensor& t) { return values(t + 0); }},
-      {"data_ptr",
-       [](const Tensor& t) { return floats(t.data_ptr<float>(), 3); }},
-      {"const_data_ptr",
-       [](const Tensor& t) { return floats(t.const_data_ptr(), 3); }},
-      {"mutable_data_ptr",
-       [](const Tensor& t) { return floats(t.mutable_data_ptr(), 3); }},
-      {"its storage",
-       [](const Tensor& t) { return floats(t.storage()->const_data("a"), 3); }},
-      {"accessor",
-       [](const Tensor& t) {
-         const auto a = t.accessor<float, 1>();
-         return Values{a[0], a[1], a[2]};
-       }},
-      {"item",
-       [](const Tensor& t) {
-         return Values{t[0].item<float>(), t[1].item<float>(),
-                       t[2].item<float>()};
-       }},
-      {"print",
-       [](const Tensor& t) {
-         std::ostringstream out;
-         out << t;
-         const bool right = out.str().find("3") != std::string::npos;
-         return right ? Values{3, 3, 3} : Values{};
-       }},
-      {"dlpack",
-       [](const Tensor& t) { return values(from_dlpack(to_dlpack(t))); }},
-      {"versioned dlpack",
-       [](const Tensor& t) {
-         return values(from_dlpack(to_dlpack_versioned(t)));
-       }},
-      {"safetensors",
-       [](const Tensor& t) {
-         const OwnFile f(".safetensors");
-         save_safetensors(f.path, {{"t", t}});
-         return values(load_safetensors(f.path)["t"]);
-       }},
-      {"npy",
-       [](const Tensor& t) {
-         const OwnFile f(".npy");
-         save_npy(f.path, t);
-         return values(load_npy(f.path));
-       }},
-      {"a file of PyTorch",
-       [](const Tensor& t) {
-         const OwnFile f(".pt");
-         write_torch_file(f.path, ArchiveValue(t));
-         return values(read_torch_file(f.path).to_tensor());
-       }},
-      {"copy_",
-       [](const Tensor& t) {
-         Tensor other = empty({3});
-         return values(other.copy_(t));
-       }},
-      {"to another dtype",
-       [](const Tensor& t) { return values(t.to(kDouble)); }},
-      {"equal",
-       [](const Tensor& t) {
-         return t.equal(three(3)) ? Values{3, 3, 3} : Values{};
-       }},
-      {"detach",
-       [](const Tensor& t) { return floats(t.detach().data_ptr<float>(), 3); }},
-      {"an alias",
-       [](const Tensor& t) {
-         return floats(Tensor(t.impl()->alias()).data_ptr<float>(), 3);
-       }},
-      {"a view",
-       [](const Tensor& t) {
-         return floats(t.view({3, 1}).data_ptr<float>(), 3);
-       }},
-      {"the only reference",
-       [](Tensor t) {
-         Tensor moved = std::move(t);
-         moved.mul_(1);
-         return floats(moved.data_ptr<float>(), 3);
-       }},
-      {"set_",
-       [](const Tensor& t) {
-         Tensor other = empty({0});
-         set_(other, t);
-         return floats(other.data_ptr<float>(), 3);
-       }},
-      {"resize_",
-       [](Tensor t) {
-         t.resize_({1, 3});
-         return floats(t.data_ptr<float>(), 3);
-       }},
-      {"resize_ to more",
-       [](Tensor t) {
-         t.resize_({9});
-         return floats(t.data_ptr<float>(), 3);
-       }},
-      {"a gradient",
-       [](const Tensor& t) {
-         const Tensor x = zeros({3}).requires_grad_();
-         (x + 0).backward(t);
-         return floats(x.grad().data_ptr<float>(), 3);
-       }},
-      {"a gradient that is added to",
-       [](const Tensor& t) {
-         Tensor x = zeros({3}).requires_grad_();
-         x.mutable_grad() = t;
-         (x * 0).sum().backward();
-         return floats(x.grad().data_ptr<float>(), 3);
-       }},
-      {"a leaf",
-       [](Tensor t) {
-         t.requires_grad_();
-         (t * t).sum().backward();
-         return values(t.grad() / 2);
-       }},
-  };
-  return all;
-}
+const Access kAccesses[] = {
+    {"an operator", [](const Tensor& t) { return values(t + 0); }},
+    {"data_ptr",
+     [](const Tensor& t) { return floats(t.data_ptr<float>(), 3); }},
+    {"const_data_ptr",
+     [](const Tensor& t) { return floats(t.const_data_ptr(), 3); }},
+    {"mutable_data_ptr",
+     [](const Tensor& t) { return floats(t.mutable_data_ptr(), 3); }},
+    {"its storage",
+     [](const Tensor& t) { return floats(t.storage()->const_data("a"), 3); }},
+    {"accessor",
+     [](const Tensor& t) {
+       const auto a = t.accessor<float, 1>();
+       return Values{a[0], a[1], a[2]};
+     }},
+    {"item",
+     [](const Tensor& t) {
+       return Values{t[0].item<float>(), t[1].item<float>(),
+                     t[2].item<float>()};
+     }},
+    {"print",
+     [](const Tensor& t) {
+       std::ostringstream out;
+       out << t;
+       const bool right = out.str().find("3") != std::string::npos;
+       return right ? Values{3, 3, 3} : Values{};
+     }},
+    {"dlpack",
+     [](const Tensor& t) { return values(from_dlpack(to_dlpack(t))); }},
+    {"versioned dlpack",
+     [](const Tensor& t) {
+       return values(from_dlpack(to_dlpack_versioned(t)));
+     }},
+    {"safetensors",
+     [](const Tensor& t) {
+       const OwnFile f(".safetensors");
+       save_safetensors(f.path, {{"t", t}});
+       return values(load_safetensors(f.path)["t"]);
+     }},
+    {"npy",
+     [](const Tensor& t) {
+       const OwnFile f(".npy");
+       save_npy(f.path, t);
+       return values(load_npy(f.path));
+     }},
+    {"a file of PyTorch",
+     [](const Tensor& t) {
+       const OwnFile f(".pt");
+       write_torch_file(f.path, ArchiveValue(t));
+       return values(read_torch_file(f.path).to_tensor());
+     }},
+    {"copy_",
+     [](const Tensor& t) {
+       Tensor other = empty({3});
+       return values(other.copy_(t));
+     }},
+    {"to another dtype", [](const Tensor& t) { return values(t.to(kDouble)); }},
+    {"equal",
+     [](const Tensor& t) {
+       return t.equal(three(3)) ? Values{3, 3, 3} : Values{};
+     }},
+    {"detach",
+     [](const Tensor& t) { return floats(t.detach().data_ptr<float>(), 3); }},
+    {"an alias",
+     [](const Tensor& t) {
+       return floats(Tensor(t.impl()->alias()).data_ptr<float>(), 3);
+     }},
+    {"a view",
+     [](const Tensor& t) {
+       return floats(t.view({3, 1}).data_ptr<float>(), 3);
+     }},
+    {"the only reference",
+     [](Tensor t) {
+       Tensor moved = std::move(t);
+       moved.mul_(1);
+       return floats(moved.data_ptr<float>(), 3);
+     }},
+    {"set_",
+     [](const Tensor& t) {
+       Tensor other = empty({0});
+       set_(other, t);
+       return floats(other.data_ptr<float>(), 3);
+     }},
+    {"resize_",
+     [](Tensor t) {
+       t.resize_({1, 3});
+       return floats(t.data_ptr<float>(), 3);
+     }},
+    {"resize_ to more",
+     [](Tensor t) {
+       t.resize_({9});
+       return floats(t.data_ptr<float>(), 3);
+     }},
+    {"a gradient",
+     [](const Tensor& t) {
+       const Tensor x = zeros({3}).requires_grad_();
+       (x + 0).backward(t);
+       return floats(x.grad().data_ptr<float>(), 3);
+     }},
+    {"a gradient that is added to",
+     [](const Tensor& t) {
+       Tensor x = zeros({3}).requires_grad_();
+       x.mutable_grad() = t;
+       (x * 0).sum().backward();
+       return floats(x.grad().data_ptr<float>(), 3);
+     }},
+    {"a leaf",
+     [](Tensor t) {
+       t.requires_grad_();
+       (t * t).sum().backward();
+       return values(t.grad() / 2);
+     }},
+};
 
 TEST(CollectiveAccess, EveryWayWaits) {
-  for (const Access& a : accesses()) {
+  for (const Access& a : kAccesses) {
     SCOPED_TRACE(a.name);
     std::latch called(1);
     Ranks(2, Milliseconds(20'000)).run([&](int rank) {
@@ -197,7 +193,7 @@ TEST(CollectiveAccess, EveryWayWaits) {
 // Ranks that disagree.
 TEST(CollectiveAccess, EveryWayThrowsTheSame) {
   Ranks(2, Milliseconds(20'000)).run([&](int rank) {
-    for (const Access& a : accesses()) {
+    for (const Access& a : kAccesses) {
       const Tensor t = sy_dist::all_reduce(three(1), rank ? "sum" : "max");
       std::string first;
       for (int i = 0; i < 3; ++i) {

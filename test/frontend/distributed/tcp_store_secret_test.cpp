@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "c10/error.h"
+#include "c10/secret.h"
 #include "frontend/distributed/store/job_secret.h"
 #include "frontend/distributed/store/tcp_store.h"
 #include "test/c10/expect_error.h"
@@ -101,11 +102,11 @@ TEST(TcpStoreSecret, ProofsDependOnAllOfIt) {
   EXPECT_EQ(new_secret().size(), 64u);
   const std::string p = proof_of("s", "client", "c");
   EXPECT_EQ(p.size(), kProofSize);
-  EXPECT_TRUE(is_same_proof(p, proof_of("s", "client", "c")));
-  EXPECT_FALSE(is_same_proof(p, proof_of("t", "client", "c")));
-  EXPECT_FALSE(is_same_proof(p, proof_of("s", "server", "c")));
-  EXPECT_FALSE(is_same_proof(p, proof_of("s", "client", "d")));
-  EXPECT_FALSE(is_same_proof(p, p.substr(1)));
+  EXPECT_TRUE(is_same_secret(p, proof_of("s", "client", "c")));
+  EXPECT_FALSE(is_same_secret(p, proof_of("t", "client", "c")));
+  EXPECT_FALSE(is_same_secret(p, proof_of("s", "server", "c")));
+  EXPECT_FALSE(is_same_secret(p, proof_of("s", "client", "d")));
+  EXPECT_FALSE(is_same_secret(p, p.substr(1)));
 }
 
 TEST(TcpStoreSecret, ComesFromAFileOfTheUserAlone) {

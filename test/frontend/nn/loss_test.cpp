@@ -144,11 +144,15 @@ void add_embeddings(NnCases& all) {
       .each("_zero_infinity", CTCLossOptions().zero_infinity(true));
 }
 
-NnCases functions() {
-  NnCases all;
-  const auto add = [&all](const char* name, Tensor (*f)(In in)) {
+struct AddFunction {
+  NnCases& all;
+  void operator()(const char* name, Tensor (*f)(In in)) const {
     all[name] = function_case(f);
-  };
+  }
+};
+
+void add_element_functions(NnCases& all) {
+  const AddFunction add{all};
   add("l1_loss", [](In x) { return F::l1_loss(x[0], x[1], kSum); });
   add("mse_loss", [](In x) { return F::mse_loss(x[0], x[1], kSum); });
   add("mse_loss_broadcast", [](In x) { return F::mse_loss(x[0], x[1]); });
@@ -196,6 +200,10 @@ NnCases functions() {
         x[0], x[1], x[2],
         F::GaussianNLLLossFuncOptions().full(true).eps(1).reduction(kSum));
   });
+}
+
+void add_class_functions(NnCases& all) {
+  const AddFunction add{all};
   add("nll_loss", [](In x) {
     return F::nll_loss(x[0], x[1],
                        F::NLLLossFuncOptions()
@@ -228,6 +236,10 @@ NnCases functions() {
             .weight(x[2].detach())
             .reduction(kSum));
   });
+}
+
+void add_embedding_functions(NnCases& all) {
+  const AddFunction add{all};
   add("hinge_embedding_loss", [](In x) {
     return F::hinge_embedding_loss(
         x[0], x[1].to(kFloat),
@@ -266,11 +278,13 @@ NnCases functions() {
         x[0], x[1], x[2], x[3],
         F::CTCLossFuncOptions().blank(3).zero_infinity(true).reduction(kSum));
   });
-  return all;
 }
 
 TEST(Loss, GivesWhatPyTorchGives) {
-  NnCases all = functions();
+  NnCases all;
+  add_element_functions(all);
+  add_class_functions(all);
+  add_embedding_functions(all);
   add_elements(all);
   add_classes(all);
   add_embeddings(all);

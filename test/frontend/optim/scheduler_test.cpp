@@ -36,9 +36,12 @@ std::shared_ptr<S> make(Optimizer& o, A&&... args) {
   return std::make_shared<S>(o, std::forward<A>(args)...);
 }
 
-// As `schedulers` of record.py.
-Any make_scheduler(const std::string& name, Optimizer& o) {
-  using Pair = std::vector<double>;
+// Schedulers by the names of `schedulers` of record.py. Each function has some
+// of them.
+
+using Pair = std::vector<double>;
+
+Any plain_scheduler(const std::string& name, Optimizer& o) {
   const auto is = [&](const char* other) { return name == other; };
   if (is("LambdaLR")) {
     return {make<LambdaLR>(o, [](int64_t e) { return std::pow(0.95, e); }), {}};
@@ -58,6 +61,21 @@ Any make_scheduler(const std::string& name, Optimizer& o) {
   if (is("PolynomialLR")) return {make<PolynomialLR>(o, 60, 1.7), {}};
   if (is("CosineAnnealingLR"))
     return {make<CosineAnnealingLR>(o, 15, 0.01), {}};
+  if (is("CosineAnnealingWarmRestarts")) {
+    return {make<CosineAnnealingWarmRestarts>(o, 10, 1, 0.01), {}};
+  }
+  if (is("CosineAnnealingWarmRestarts_2")) {
+    return {make<CosineAnnealingWarmRestarts>(o, 6, 2), {}};
+  }
+  if (is("SWALR")) return {make<SWALR>(o, 0.02, 30), {}};
+  if (is("SWALR_linear")) {
+    return {make<SWALR>(o, Pair{0.02, 0.3}, 12, "linear"), {}};
+  }
+  return {};
+}
+
+Any combined_scheduler(const std::string& name, Optimizer& o) {
+  const auto is = [&](const char* other) { return name == other; };
   if (is("SequentialLR")) {
     const LRSchedulers parts = {make<LinearLR>(o, 0.1, 1.0, 8),
                                 make<ExponentialLR>(o, 0.9),
@@ -75,6 +93,11 @@ Any make_scheduler(const std::string& name, Optimizer& o) {
                 make<ConstantLR>(o, 0.1, 12), make<ExponentialLR>(o, 0.95)}),
             {}};
   }
+  return {};
+}
+
+Any cyclic_scheduler(const std::string& name, Optimizer& o) {
+  const auto is = [&](const char* other) { return name == other; };
   if (is("CyclicLR")) {
     return {make<CyclicLR>(
                 o, 0.01, 0.3,
@@ -105,12 +128,6 @@ Any make_scheduler(const std::string& name, Optimizer& o) {
                                .scale_mode = "cycle"}),
             {}};
   }
-  if (is("CosineAnnealingWarmRestarts")) {
-    return {make<CosineAnnealingWarmRestarts>(o, 10, 1, 0.01), {}};
-  }
-  if (is("CosineAnnealingWarmRestarts_2")) {
-    return {make<CosineAnnealingWarmRestarts>(o, 6, 2), {}};
-  }
   if (is("OneCycleLR")) {
     return {make<OneCycleLR>(o, 0.5, OneCycleLROptions{.total_steps = 101}),
             {}};
@@ -128,10 +145,11 @@ Any make_scheduler(const std::string& name, Optimizer& o) {
                                                .three_phase = true}),
             {}};
   }
-  if (is("SWALR")) return {make<SWALR>(o, 0.02, 30), {}};
-  if (is("SWALR_linear")) {
-    return {make<SWALR>(o, Pair{0.02, 0.3}, 12, "linear"), {}};
-  }
+  return {};
+}
+
+Any plateau_scheduler(const std::string& name, Optimizer& o) {
+  const auto is = [&](const char* other) { return name == other; };
   using R = ReduceLROnPlateau;
   if (is("ReduceLROnPlateau")) {
     return {{},
@@ -139,6 +157,15 @@ Any make_scheduler(const std::string& name, Optimizer& o) {
   }
   if (is("ReduceLROnPlateau_max")) {
     return {{}, make<R>(o, R::max, 0.7, 2, 0.05, R::abs, 0, Pair{0.01, 0.02})};
+  }
+  return {};
+}
+
+Any make_scheduler(const std::string& name, Optimizer& o) {
+  for (const auto find : {plain_scheduler, combined_scheduler, cyclic_scheduler,
+                          plateau_scheduler}) {
+    Any any = find(name, o);
+    if (any.scheduler || any.plateau) return any;
   }
   ADD_FAILURE() << name;
   return {};

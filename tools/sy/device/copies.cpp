@@ -29,12 +29,12 @@ Tensor numbers(IntArrayRef sizes, ScalarType dtype, double first) {
 }
 
 // Layouts of the source: the same elements in other places.
-struct Layout {
+struct SourceLayout {
   const char* name;
   TensorChange change;
 };
-const std::vector<Layout>& layouts() {
-  static const std::vector<Layout> kAll = {
+const std::vector<SourceLayout>& layouts() {
+  static const std::vector<SourceLayout> kAll = {
       {"dense", [](const Tensor& t) { return t; }},
       {"other strides", spread},
       {"transposed", turned},
@@ -59,7 +59,7 @@ class Copies final : public Trials {
       : op_(op), device_(device) {
     for (const ScalarType dtype : dtypes) {
       const ScalarType other = dtype == kFloat ? kLong : kFloat;
-      for (const Layout& from : layouts()) {
+      for (const SourceLayout& from : layouts()) {
         add(dtype, dtype, from, layouts()[0]);
         add(dtype, dtype, from, layouts()[1]);
       }
@@ -99,8 +99,8 @@ class Copies final : public Trials {
   }
 
  private:
-  void add(ScalarType to, ScalarType from, const Layout& source,
-           const Layout& target) {
+  void add(ScalarType to, ScalarType from, const SourceLayout& source,
+           const SourceLayout& target) {
     const struct {
       const char* name;
       bool from, to;

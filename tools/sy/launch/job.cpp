@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "c10/error.h"
+#include "c10/secret.h"
 #include "frontend/distributed/store/tcp_store.h"
 #include "tools/sy/launch/lines.h"
 
@@ -26,16 +27,6 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kGraceTime{2000}, kTermTime{2000}, kKillTime{5000};
 constexpr size_t kLongestHello = 256, kMostStrangers = 64;
-
-// Takes as long wherever they differ: a stranger may try.
-bool is_same_token(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  volatile unsigned char differs = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    differs = static_cast<unsigned char>(differs | (a[i] ^ b[i]));
-  }
-  return differs == 0;
-}
 
 struct Rank {
   FrameSocket socket{-1};
@@ -175,7 +166,7 @@ class Job {
     const std::string_view bytes = hello.bytes;
     size_t rank = ranks_.size();
     if (hello.kind == FrameKind::kHello &&
-        is_same_token(bytes.substr(0, expected.size()), expected)) {
+        is_same_secret(bytes.substr(0, expected.size()), expected)) {
       std::from_chars(bytes.data() + expected.size(),
                       bytes.data() + bytes.size(), rank);
     }

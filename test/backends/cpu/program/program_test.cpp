@@ -118,66 +118,85 @@ TEST(TileRunner, ConvertsGathersAndScattersEveryCombination) {
   }
 }
 
-// Random programs against the primitives one after the other.
-TEST(TileRunner, RandomProgramsEqualTheirStepsOneByOne) {
-  Random random(2);
+// A program of random steps.
+struct RandomProgram {
+  // Registers first … first+5 hold values, the next two bools.
+  static constexpr int kValues = 6;
+
+  explicit RandomProgram(Random& random)
+      : n_inputs(1 + static_cast<int>(random.bits() % 3)),
+        n_uniforms(static_cast<int>(random.bits() % 3)),
+        first(n_inputs + n_uniforms),
+        bools(first + kValues),
+        owned(make_steps(random)) {}
+
+  const int n_inputs, n_uniforms, first, bools;
+  const Owned owned;
+
+ private:
+  Owned make_steps(Random& random) const;
+};
+
+Owned RandomProgram::make_steps(Random& random) const {
   constexpr Prim kUnary[] = {Prim::neg, Prim::abs, Prim::square, Prim::copy};
   constexpr Prim kBinary[] = {Prim::add, Prim::sub, Prim::mul, Prim::maximum};
   constexpr Prim kCompare[] = {Prim::lt, Prim::eq, Prim::ge};
-  for (int round = 0; round < 400; ++round) {
-    const int n_inputs = 1 + static_cast<int>(random.bits() % 3);
-    const int n_uniforms = static_cast<int>(random.bits() % 3);
-    const int n_steps = 1 + static_cast<int>(random.bits() % 60);
-    const int first = n_inputs + n_uniforms;
-    // Registers first … first+5 hold values, the next two bools.
-    constexpr int kValues = 6;
-    const int bools = first + kValues;
-    std::vector<Step> steps;
-    std::vector<int> live;  // value registers that are set
-    for (int r = 0; r < first; ++r) live.push_back(r);
-    bool have_bool[2] = {};
-    for (int i = 0; i < n_steps; ++i) {
-      const auto any = [&] {
-        return static_cast<uint8_t>(live[random.bits() % live.size()]);
-      };
-      const uint8_t dst = static_cast<uint8_t>(
-          first + static_cast<int>(random.bits() % kValues));
-      const bool last = i + 1 == n_steps;
-      const uint64_t kind = random.bits() % 6;
-      const int which = static_cast<int>(random.bits() % 2);
-      if (kind == 0 && !last) {
-        steps.push_back({kCompare[random.bits() % 3],
-                         static_cast<uint8_t>(bools + which), any(), any(), 0});
-        have_bool[which] = true;
-        continue;
-      }
-      if (kind == 1 && have_bool[which]) {
-        steps.push_back({Prim::select, dst, static_cast<uint8_t>(bools + which),
-                         any(), any()});
-      } else if (kind == 2) {
-        steps.push_back({kUnary[random.bits() % 4], dst, any(), 0, 0});
-      } else if (kind == 3) {
-        steps.push_back({Prim::clamp, dst, any(), any(), any()});
-      } else {
-        steps.push_back({kBinary[random.bits() % 4], dst, any(), any(), 0});
-      }
-      if (std::find(live.begin(), live.end(), dst) == live.end()) {
-        live.push_back(dst);
-      }
+  const int n_steps = 1 + static_cast<int>(random.bits() % 60);
+  std::vector<Step> steps;
+  std::vector<int> live;  // value registers that are set
+  for (int r = 0; r < first; ++r) live.push_back(r);
+  bool have_bool[2] = {};
+  for (int i = 0; i < n_steps; ++i) {
+    const auto any = [&] {
+      return static_cast<uint8_t>(live[random.bits() % live.size()]);
+    };
+    const uint8_t dst =
+        static_cast<uint8_t>(first + static_cast<int>(random.bits() % kValues));
+    const bool last = i + 1 == n_steps;
+    const uint64_t kind = random.bits() % 6;
+    const int which = static_cast<int>(random.bits() % 2);
+    if (kind == 0 && !last) {
+      steps.push_back({kCompare[random.bits() % 3],
+                       static_cast<uint8_t>(bools + which), any(), any(), 0});
+      have_bool[which] = true;
+      continue;
     }
-    std::vector<Result> results = {{steps.back().dst, false}};
-    if (random.bits() % 2)
-      results.push_back({static_cast<uint8_t>(live.back()), false});
-    if (have_bool[0]) results.push_back({static_cast<uint8_t>(bools), true});
-    const int n_results = static_cast<int>(results.size());
-    const Owned p =
-        make(n_inputs, n_uniforms, bools + 2, steps, std::move(results));
+    if (kind == 1 && have_bool[which]) {
+      steps.push_back({Prim::select, dst, static_cast<uint8_t>(bools + which),
+                       any(), any()});
+    } else if (kind == 2) {
+      steps.push_back({kUnary[random.bits() % 4], dst, any(), 0, 0});
+    } else if (kind == 3) {
+      steps.push_back({Prim::clamp, dst, any(), any(), any()});
+    } else {
+      steps.push_back({kBinary[random.bits() % 4], dst, any(), any(), 0});
+    }
+    if (std::find(live.begin(), live.end(), dst) == live.end()) {
+      live.push_back(dst);
+    }
+  }
+  std::vector<Result> results = {{steps.back().dst, false}};
+  if (random.bits() % 2)
+    results.push_back({static_cast<uint8_t>(live.back()), false});
+  if (have_bool[0]) results.push_back({static_cast<uint8_t>(bools), true});
+  return make(n_inputs, n_uniforms, bools + 2, steps, std::move(results));
+}
+
+// Random programs against the primitives one after the other.
+TEST(TileRunner, RandomProgramsEqualTheirStepsOneByOne) {
+  Random random(2);
+  for (int round = 0; round < 400; ++round) {
+    const RandomProgram program(random);
+    const int n_inputs = program.n_inputs, first = program.first;
+    const Owned& p = program.owned;
+    const size_t n_registers = p.program.n_registers;
+    const int n_results = static_cast<int>(p.results.size());
 
     const int64_t n = random.bits() % 4 == 0
                           ? 3000
                           : static_cast<int64_t>(random.bits() % 100);
     const size_t count = static_cast<size_t>(n);
-    std::vector<std::vector<int32_t>> values(static_cast<size_t>(bools + 2),
+    std::vector<std::vector<int32_t>> values(n_registers,
                                              std::vector<int32_t>(count + 1));
     std::vector<const void*> inputs;
     uint64_t uniform_inputs = 0;
@@ -202,7 +221,7 @@ TEST(TileRunner, RandomProgramsEqualTheirStepsOneByOne) {
                    uniforms.data(), out.data(), n);
 
     for (int64_t i = 0; i < n; ++i) {
-      std::vector<int32_t> reg(static_cast<size_t>(bools + 2));
+      std::vector<int32_t> reg(n_registers);
       for (int r = 0; r < first; ++r) {
         const bool one = r >= n_inputs || (uniform_inputs >> r & 1);
         reg[static_cast<size_t>(r)] =
