@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "aten/engine/copy.h"
+#include "aten/ops/reduction.h"
 
 namespace sy {
 
@@ -87,6 +88,15 @@ Tensor new_in_format(const Tensor& like, IntArrayRef sizes,
     t.impl()->set_sizes_and_strides(sizes, {strides, sizes.size()}, 0);
   }
   return t;
+}
+
+Tensor new_output(const Tensor& input, const Tensor& weight,
+                  IntArrayRef sizes) {
+  const MemoryFormat of_input = input.suggest_memory_format();
+  return new_in_format(input, sizes,
+                       of_input != MemoryFormat::Contiguous
+                           ? of_input
+                           : weight.suggest_memory_format());
 }
 
 }  // namespace
@@ -188,17 +198,58 @@ ConvolutionGeometry convolution_geometry(IntArrayRef x_sizes,
   return g;
 }
 
-Tensor new_convolution_result(const Tensor& input, const Tensor& weight,
-                              IntArrayRef sizes) {
-  const MemoryFormat of_input = input.suggest_memory_format();
-  return new_in_format(input, sizes,
-                       of_input != MemoryFormat::Contiguous
-                           ? of_input
-                           : weight.suggest_memory_format());
+ConvolutionPlan plan_convolution(const char* op, const Tensor& input,
+                                 const Tensor& weight, const Tensor& bias,
+                                 const ConvolutionArgs& args) {
+  const Dims sizes = convolution_sizes(op, input, weight, bias, args);
+  const IntArrayRef large =
+      args.transposed ? IntArrayRef(sizes) : input.sizes();
+  const IntArrayRef small =
+      args.transposed ? input.sizes() : IntArrayRef(sizes);
+  return {args, sizes,
+          convolution_geometry(large, small, weight.sizes(), args)};
 }
 
-Tensor new_convolution_weight(const Tensor& weight) {
-  return new_in_format(weight, weight.sizes(), weight.suggest_memory_format());
+Tensor convolve(const ConvolutionPlan& plan, const Tensor& input,
+                const Tensor& weight, const Tensor& bias, RunConvolution run) {
+  const bool transposed = plan.args.transposed;
+  const Tensor result = new_output(input, weight, plan.sizes);
+  const Tensor& x = transposed ? result : input;
+  const Tensor& y = transposed ? input : result;
+  run({plan.g, x, weight, y, bias},
+      transposed ? ConvolutionPart::kByInput : ConvolutionPart::kForward);
+  return result;
+}
+
+std::tuple<Tensor, Tensor, Tensor> convolve_backward(
+    const ConvolutionPlan& plan, const Tensor& grad_output, const Tensor& input,
+    const Tensor& weight, ArrayRef<bool> output_mask, RunConvolution run) {
+  check_convolution_grad(grad_output, input, plan.sizes);
+  const bool transposed = plan.args.transposed;
+  const Tensor& large = transposed ? grad_output : input;
+  const Tensor& small = transposed ? input : grad_output;
+  Convolution c{plan.g, large, weight, small, {}, "convolution_backward"};
+  Tensor by_input, by_weight, by_bias;
+  if (output_mask[0]) {
+    by_input = new_output(input, weight, input.sizes());
+    (transposed ? c.y : c.x) = by_input;
+    run(c, transposed ? ConvolutionPart::kForward : ConvolutionPart::kByInput);
+    (transposed ? c.y : c.x) = input;
+  }
+  if (output_mask[1]) {
+    by_weight =
+        new_in_format(weight, weight.sizes(), weight.suggest_memory_format());
+    c.w = by_weight;
+    run(c, ConvolutionPart::kByWeight);
+  }
+  if (output_mask[2]) {
+    Dims dims;
+    for (int64_t d = 0; d < grad_output.dim(); ++d) {
+      if (d != 1) dims.push_back(d);
+    }
+    by_bias = sy::sum(grad_output, IntArrayRef(dims), false, input.dtype());
+  }
+  return {by_input, by_weight, by_bias};
 }
 
 }  // namespace sy

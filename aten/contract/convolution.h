@@ -1,11 +1,12 @@
 #pragma once
 
-#include <optional>
+#include <tuple>
 
 #include "aten/engine/dims.h"
 #include "aten/tensor.h"
 
-// The geometry of convolutions, for kernels of every backend.
+// The geometry of convolutions, and the operators around what computes them,
+// for kernels of every backend.
 
 namespace sy {
 
@@ -57,11 +58,57 @@ SY_API ConvolutionGeometry convolution_geometry(IntArrayRef x_sizes,
                                                 IntArrayRef weight_sizes,
                                                 const ConvolutionArgs& args);
 
-// The result of a convolution, or the gradient of its input, of these sizes,
-// not filled. Its channels are last if those of input or weight are.
-SY_API Tensor new_convolution_result(const Tensor& input, const Tensor& weight,
-                                     IntArrayRef sizes);
-// The gradient of the weight, not filled, in the weight's memory format.
-SY_API Tensor new_convolution_weight(const Tensor& weight);
+// The three computations of a convolution. Each writes one of x, w and y.
+enum class ConvolutionPart : uint8_t {
+  kForward,   // y from x and w
+  kByInput,   // x: the derivative; y has the gradient
+  kByWeight,  // w: the same
+};
+
+struct Convolution {
+  ConvolutionGeometry g;
+  // They have one dtype and any strides.
+  Tensor x, w, y;
+  // Added to the result of kForward and kByInput: one element for each channel
+  // of it. May be undefined.
+  Tensor bias;
+  const char* op = "convolution";  // of messages
+
+  // The tensor that the part writes.
+  const Tensor& made(ConvolutionPart part) const {
+    return part == ConvolutionPart::kForward   ? y
+           : part == ConvolutionPart::kByInput ? x
+                                               : w;
+  }
+};
+
+// The arguments of `convolution` or `convolution_backward` once they are
+// checked. Borrows the lists.
+struct ConvolutionPlan {
+  ConvolutionArgs args;
+  Dims sizes;  // of the result
+  ConvolutionGeometry g;
+};
+// Throws as convolution_sizes() does.
+SY_API ConvolutionPlan plan_convolution(const char* op, const Tensor& input,
+                                        const Tensor& weight,
+                                        const Tensor& bias,
+                                        const ConvolutionArgs& args);
+
+// Computes a part into memory that is there. A backend without data does
+// nothing.
+using RunConvolution = void (*)(const Convolution& c, ConvolutionPart part);
+
+// `convolution`. The channels of the result are last if those of input or
+// weight are.
+SY_API Tensor convolve(const ConvolutionPlan& plan, const Tensor& input,
+                       const Tensor& weight, const Tensor& bias,
+                       RunConvolution run);
+// `convolution_backward`: the gradients of input, weight and bias that
+// `output_mask` asks for, input and weight in their own memory formats. Throws
+// unless grad_output has the sizes of the result and the dtype of input.
+SY_API std::tuple<Tensor, Tensor, Tensor> convolve_backward(
+    const ConvolutionPlan& plan, const Tensor& grad_output, const Tensor& input,
+    const Tensor& weight, ArrayRef<bool> output_mask, RunConvolution run);
 
 }  // namespace sy

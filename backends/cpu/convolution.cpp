@@ -5,7 +5,6 @@
 #include "aten/engine/copy.h"
 #include "aten/engine/structured.h"
 #include "aten/engine/view.h"
-#include "aten/ops/reduction.h"
 #include "backends/cpu/convolution_kernels_gen.h"
 #include "backends/cpu/gemm/matrix.h"
 #include "c10/parallel.h"
@@ -69,14 +68,12 @@ Convolution without_steps(const Convolution& c, Part part) {
   }
   const Tensor seen =
       alias_without_view(c.x, sizes, strides, c.x.storage_offset());
-  return {c.op, g, contiguous_cpu(seen), c.w, c.y, c.bias};
+  return {g, contiguous_cpu(seen), c.w, c.y, c.bias, c.op};
 }
 
 void run(const Convolution& given, Part part) {
   const Convolution c = without_steps(given, part);
-  const Tensor& written = part == Part::kForward   ? c.y
-                          : part == Part::kByInput ? c.x
-                                                   : c.w;
+  const Tensor& written = c.made(part);
   if (written.numel() == 0) return;
   if (c.g.work() == 0) {
     written.zero_();
@@ -123,18 +120,11 @@ Tensor convolution(const Tensor& input, const Tensor& weight,
                    const std::optional<Tensor>& bias, IntArrayRef stride,
                    IntArrayRef padding, IntArrayRef dilation, bool transposed,
                    IntArrayRef output_padding, int64_t groups) {
-  const ConvolutionArgs args{stride,     padding,        dilation,
-                             transposed, output_padding, groups};
   const Tensor b = tensor_of(bias);
-  const Dims sizes = convolution_sizes("convolution", input, weight, b, args);
-  const Tensor result = new_convolution_result(input, weight, sizes);
-  const Tensor& x = transposed ? result : input;
-  const Tensor& y = transposed ? input : result;
-  run({"convolution",
-       convolution_geometry(x.sizes(), y.sizes(), weight.sizes(), args), x,
-       weight, y, b},
-      transposed ? Part::kByInput : Part::kForward);
-  return result;
+  return convolve(plan_convolution("convolution", input, weight, b,
+                                   {stride, padding, dilation, transposed,
+                                    output_padding, groups}),
+                  input, weight, b, &run);
 }
 
 std::tuple<Tensor, Tensor, Tensor> convolution_backward(
@@ -142,40 +132,11 @@ std::tuple<Tensor, Tensor, Tensor> convolution_backward(
     OptionalIntArrayRef, IntArrayRef stride, IntArrayRef padding,
     IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
     int64_t groups, ArrayRef<bool> output_mask) {
-  const char* const op = "convolution_backward";
-  const ConvolutionArgs args{stride,     padding,        dilation,
-                             transposed, output_padding, groups};
-  const Dims sizes = convolution_sizes(op, input, weight, Tensor(), args);
-  check_convolution_grad(grad_output, input, sizes);
-  const Tensor& large = transposed ? grad_output : input;
-  const Tensor& small = transposed ? input : grad_output;
-  Convolution c{
-      op,
-      convolution_geometry(large.sizes(), small.sizes(), weight.sizes(), args),
-      large,
-      weight,
-      small,
-      Tensor()};
-  Tensor by_input, by_weight, by_bias;
-  if (output_mask[0]) {
-    by_input = new_convolution_result(input, weight, input.sizes());
-    (transposed ? c.y : c.x) = by_input;
-    run(c, transposed ? Part::kForward : Part::kByInput);
-    (transposed ? c.y : c.x) = input;
-  }
-  if (output_mask[1]) {
-    by_weight = new_convolution_weight(weight);
-    c.w = by_weight;
-    run(c, Part::kByWeight);
-  }
-  if (output_mask[2]) {
-    Dims dims;
-    for (int64_t d = 0; d < grad_output.dim(); ++d) {
-      if (d != 1) dims.push_back(d);
-    }
-    by_bias = sy::sum(grad_output, IntArrayRef(dims), false, input.dtype());
-  }
-  return {by_input, by_weight, by_bias};
+  return convolve_backward(
+      plan_convolution(
+          "convolution_backward", input, weight, Tensor(),
+          {stride, padding, dilation, transposed, output_padding, groups}),
+      grad_output, input, weight, output_mask, &run);
 }
 
 // One product for each tap, of all steps and batches that it sees.

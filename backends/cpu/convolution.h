@@ -4,27 +4,10 @@
 #include "aten/tensor.h"
 #include "c10/implementation.h"
 
-// The three computations of a convolution (see ConvolutionGeometry). Each
-// writes one of x, w and y. There are several ways for each; convolution.cpp
+// There are several ways for each part of a convolution; convolution.cpp
 // chooses one.
 
 namespace sy::cpu {
-
-struct Convolution {
-  const char* op;
-  ConvolutionGeometry g;
-  // They have one dtype and any strides.
-  Tensor x, w, y;
-  // Added to the result of kForward and kByInput: one element for each channel
-  // of it. May be undefined.
-  Tensor bias;
-};
-
-enum class ConvolutionPart : uint8_t {
-  kForward,   // y from x and w
-  kByInput,   // x: the derivative; y has the gradient
-  kByWeight,  // w: the same
-};
 
 // The ways, in the order in which convolution.cpp tries them.
 enum ConvolutionBy : size_t {

@@ -1,9 +1,8 @@
 #include <algorithm>
 
 #include "aten/backend/claims.h"
-#include "aten/ops/reduction.h"
+#include "aten/contract/convolution.h"
 #include "backends/cuda/backend_gen.h"
-#include "backends/cuda/convolution.h"
 #include "backends/cuda/dnn/convolution.h"
 #include "backends/cuda/print/body.h"
 #include "backends/cuda/runtime/launch.h"
@@ -15,8 +14,6 @@
 namespace sy::cuda {
 
 namespace {
-
-using Result = ConvolutionResult;
 
 constexpr int64_t kMostBlocks = 1 << 16;
 
@@ -75,9 +72,9 @@ ConvolutionParams params_of(const Convolution& c) {
   return p;
 }
 
-void run(const Convolution& c, Result result) {
-  const Tensor& out = c.made(result);
-  if (out.numel() == 0 || dnn::convolve(c, result)) return;
+void run(const Convolution& c, ConvolutionPart part) {
+  const Tensor& out = c.made(part);
+  if (out.numel() == 0 || dnn::convolve(c, part)) return;
   const ConvolutionGeometry& g = c.g;
   ConvolutionParams p = params_of(c);
   p.out = out.raw_data();
@@ -85,17 +82,17 @@ void run(const Convolution& c, Result result) {
   const bool last_channels_y = p.y_channel == 1 && g.group_out() > 1;
   ProductPlan plan;
   bool along_a = false, along_b = false;
-  switch (result) {
-    case Result::kY:
+  switch (part) {
+    case ConvolutionPart::kForward:
       plan = plan_tiles(out, g.groups, g.batch * g.y_places(), g.group_out(),
                         g.row());
       along_b = true;
       break;
-    case Result::kX:
+    case ConvolutionPart::kByInput:
       plan = plan_tiles(out, g.groups, g.batch * g.x_places(), g.group_in(),
                         g.group_out() * g.taps());
       break;
-    case Result::kWeight:
+    case ConvolutionPart::kByWeight:
       plan = plan_tiles(out, g.groups, g.group_out(), g.row(),
                         g.batch * g.y_places());
       along_a = !last_channels_y;
@@ -106,7 +103,7 @@ void run(const Convolution& c, Result result) {
   const char* const results[] = {"0", "1", "2"};
   const Define defines[] = {
       {"SY_ELEMENT", print::element_name(out.scalar_type())},
-      {"SY_RESULT", results[static_cast<int>(result)]},
+      {"SY_RESULT", results[static_cast<int>(part)]},
       {"SY_SIDE", "64"},
       {"SY_ALONG_A", along_a ? "1" : "0"},
       {"SY_ALONG_B", along_b ? "1" : "0"}};
@@ -127,24 +124,14 @@ Tensor convolution(const Tensor& input, const Tensor& weight,
                    const std::optional<Tensor>& bias, IntArrayRef stride,
                    IntArrayRef padding, IntArrayRef dilation, bool transposed,
                    IntArrayRef output_padding, int64_t groups) {
-  const ConvolutionArgs args{stride,     padding,        dilation,
-                             transposed, output_padding, groups};
   const Tensor b = bias.value_or(Tensor());
-  const Dims sizes = convolution_sizes("convolution", input, weight, b, args);
-  const IntArrayRef large = transposed ? IntArrayRef(sizes) : input.sizes();
-  const IntArrayRef small = transposed ? input.sizes() : IntArrayRef(sizes);
-  const ConvolutionGeometry g =
-      convolution_geometry(large, small, weight.sizes(), args);
-  if (!is_narrow(g)) {
-    return OnCpu<decltype(cuda::convolution)>{"aten::convolution"}(
-        input, weight, bias, stride, padding, dilation, transposed,
-        output_padding, groups);
-  }
-  Tensor result = new_convolution_result(input, weight, sizes);
-  const Tensor& x = transposed ? result : input;
-  const Tensor& y = transposed ? input : result;
-  run({g, x, weight, y, b}, transposed ? Result::kX : Result::kY);
-  return result;
+  const ConvolutionPlan plan = plan_convolution(
+      "convolution", input, weight, b,
+      {stride, padding, dilation, transposed, output_padding, groups});
+  if (is_narrow(plan.g)) return convolve(plan, input, weight, b, &run);
+  return OnCpu<decltype(cuda::convolution)>{"aten::convolution"}(
+      input, weight, bias, stride, padding, dilation, transposed,
+      output_padding, groups);
 }
 
 std::tuple<Tensor, Tensor, Tensor> convolution_backward(
@@ -152,42 +139,17 @@ std::tuple<Tensor, Tensor, Tensor> convolution_backward(
     OptionalIntArrayRef bias_sizes, IntArrayRef stride, IntArrayRef padding,
     IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
     int64_t groups, ArrayRef<bool> output_mask) {
-  const char* const op = "convolution_backward";
-  const ConvolutionArgs args{stride,     padding,        dilation,
-                             transposed, output_padding, groups};
-  const Dims sizes = convolution_sizes(op, input, weight, Tensor(), args);
-  check_convolution_grad(grad_output, input, sizes);
-  const Tensor& large = transposed ? grad_output : input;
-  const Tensor& small = transposed ? input : grad_output;
-  Convolution c{
-      convolution_geometry(large.sizes(), small.sizes(), weight.sizes(), args),
-      large, weight, small, Tensor()};
-  if (!is_narrow(c.g)) {
-    return OnCpu<decltype(cuda::convolution_backward)>{
-        "aten::convolution_backward"}(grad_output, input, weight, bias_sizes,
-                                      stride, padding, dilation, transposed,
-                                      output_padding, groups, output_mask);
+  const ConvolutionPlan plan = plan_convolution(
+      "convolution_backward", input, weight, Tensor(),
+      {stride, padding, dilation, transposed, output_padding, groups});
+  if (is_narrow(plan.g)) {
+    return convolve_backward(plan, grad_output, input, weight, output_mask,
+                             &run);
   }
-  Tensor by_input, by_weight, by_bias;
-  if (output_mask[0]) {
-    by_input = new_convolution_result(input, weight, input.sizes());
-    (transposed ? c.y : c.x) = by_input;
-    run(c, transposed ? Result::kY : Result::kX);
-    (transposed ? c.y : c.x) = input;
-  }
-  if (output_mask[1]) {
-    by_weight = new_convolution_weight(weight);
-    c.w = by_weight;
-    run(c, Result::kWeight);
-  }
-  if (output_mask[2]) {
-    Dims dims;
-    for (int64_t d = 0; d < grad_output.dim(); ++d) {
-      if (d != 1) dims.push_back(d);
-    }
-    by_bias = sy::sum(grad_output, IntArrayRef(dims), false, input.dtype());
-  }
-  return {by_input, by_weight, by_bias};
+  return OnCpu<decltype(cuda::convolution_backward)>{
+      "aten::convolution_backward"}(grad_output, input, weight, bias_sizes,
+                                    stride, padding, dilation, transposed,
+                                    output_padding, groups, output_mask);
 }
 
 }  // namespace sy::cuda

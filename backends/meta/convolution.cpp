@@ -1,18 +1,24 @@
 #include "aten/contract/convolution.h"
 
-#include "aten/engine/guard.h"
 #include "backends/meta/convolution_kernels_gen.h"
 
 namespace sy::meta {
+
+namespace {
+
+void compute_nothing(const Convolution&, ConvolutionPart) {}
+
+}  // namespace
 
 Tensor convolution(const Tensor& input, const Tensor& weight,
                    const std::optional<Tensor>& bias, IntArrayRef stride,
                    IntArrayRef padding, IntArrayRef dilation, bool transposed,
                    IntArrayRef output_padding, int64_t groups) {
-  const Dims sizes = convolution_sizes(
-      "convolution", input, weight, bias.value_or(Tensor()),
-      {stride, padding, dilation, transposed, output_padding, groups});
-  return new_convolution_result(input, weight, sizes);
+  const Tensor b = bias.value_or(Tensor());
+  return convolve(plan_convolution("convolution", input, weight, b,
+                                   {stride, padding, dilation, transposed,
+                                    output_padding, groups}),
+                  input, weight, b, &compute_nothing);
 }
 
 std::tuple<Tensor, Tensor, Tensor> convolution_backward(
@@ -20,22 +26,11 @@ std::tuple<Tensor, Tensor, Tensor> convolution_backward(
     OptionalIntArrayRef, IntArrayRef stride, IntArrayRef padding,
     IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
     int64_t groups, ArrayRef<bool> output_mask) {
-  const Dims sizes = convolution_sizes(
-      "convolution_backward", input, weight, Tensor(),
-      {stride, padding, dilation, transposed, output_padding, groups});
-  check_convolution_grad(grad_output, input, sizes);
-  Tensor by_input, by_weight, by_bias;
-  if (output_mask[0]) {
-    by_input = new_convolution_result(input, weight, input.sizes());
-  }
-  if (output_mask[1]) {
-    by_weight = new_convolution_weight(weight);
-  }
-  if (output_mask[2]) {
-    by_bias = Tensor(make_tensor(IntArrayRef(sizes).slice(1, 1), input.dtype(),
-                                 input.device()));
-  }
-  return {by_input, by_weight, by_bias};
+  return convolve_backward(
+      plan_convolution(
+          "convolution_backward", input, weight, Tensor(),
+          {stride, padding, dilation, transposed, output_padding, groups}),
+      grad_output, input, weight, output_mask, &compute_nothing);
 }
 
 }  // namespace sy::meta

@@ -57,7 +57,7 @@ struct Call {
 class Convolver {
  public:
   Convolver(const Library& library, const Convolution& c,
-            ConvolutionResult result)
+            ConvolutionPart result)
       : library_(library), c_(c), result_(result) {}
 
   bool run() {
@@ -119,7 +119,7 @@ class Convolver {
 
   const Library& library_;
   const Convolution& c_;
-  const ConvolutionResult result_;
+  const ConvolutionPart result_;
 };
 
 void add_bias(const Tensor& result, const Tensor& bias) {
@@ -133,7 +133,7 @@ void add_bias(const Tensor& result, const Tensor& bias) {
 
 }  // namespace
 
-bool convolve(const Convolution& convolution, ConvolutionResult result) {
+bool convolve(const Convolution& convolution, ConvolutionPart result) {
   if (!is_taken(convolution)) return false;
   const Library library = dnn::library(convolution.x.device().index());
   if (!library || !Convolver(library, convolution, result).run()) return false;

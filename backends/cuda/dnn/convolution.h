@@ -1,6 +1,6 @@
 #pragma once
 
-#include "backends/cuda/convolution.h"
+#include "aten/contract/convolution.h"
 
 namespace sy::cuda::dnn {
 
@@ -10,7 +10,7 @@ namespace sy::cuda::dnn {
 // they are; others are copied. False, and nothing is said of the result, where
 // our own kernels must do, or do better: small ones, integers, no library, no
 // plan.
-bool convolve(const Convolution& convolution, ConvolutionResult result);
+bool convolve(const Convolution& convolution, ConvolutionPart result);
 
 // The least number of multiplications for which the library is asked. An
 // estimate until a GPU says otherwise. Tests change it.

@@ -37,7 +37,7 @@ struct OperationNames {
   Kind kind;
   Attribute x, w, y, convolution, alpha, beta;
 };
-const OperationNames& names_of(ConvolutionResult made) {
+const OperationNames& names_of(ConvolutionPart made) {
   static constexpr OperationNames kNames[] = {
       {kForward, kForwardX, kForwardW, kForwardY, kForwardConvolution,
        kForwardAlpha, kForwardBeta},

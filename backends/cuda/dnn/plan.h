@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "backends/cuda/convolution.h"
+#include "aten/contract/convolution.h"
 #include "backends/cuda/dnn/descriptor.h"
 #include "c10/scalar_type.h"
 
@@ -29,7 +29,7 @@ struct Operand {
 struct Problem {
   ScalarType dtype = ScalarType::Float;
   bool tf32 = false;
-  ConvolutionResult made = ConvolutionResult::kY;
+  ConvolutionPart made = ConvolutionPart::kForward;
   int space = 2;  // dims of it
   Operand x, w, y;
   int64_t stride[3] = {}, padding[3] = {}, dilation[3] = {};

@@ -62,11 +62,11 @@ Operand operand_of(const Tensor& t, const View& view) {
 
 }  // namespace
 
-Order order_of(const Convolution& c, ConvolutionResult result) {
+Order order_of(const Convolution& c, ConvolutionPart result) {
   const auto is_last = [](const Tensor& t) {
     return t.suggest_memory_format() != MemoryFormat::Contiguous;
   };
-  const bool last = result == ConvolutionResult::kWeight
+  const bool last = result == ConvolutionPart::kByWeight
                         ? is_last(c.x) || is_last(c.y)
                         : is_last(c.made(result));
   return last ? Order::kLast : Order::kFirst;
@@ -82,7 +82,7 @@ Views dense_views(const Convolution& c, Order order) {
           dense_view(c.y, order)};
 }
 
-Problem problem_of(const Convolution& c, ConvolutionResult result,
+Problem problem_of(const Convolution& c, ConvolutionPart result,
                    const Views& views) {
   Problem p;
   p.dtype = c.x.scalar_type();

@@ -10,7 +10,7 @@ namespace sy::cuda::dnn {
 // The position of the channels of dense tensors: before the places, or behind.
 enum class Order : bool { kFirst, kLast };
 // The order of the tensor that is made. A weight's gradient goes by the images.
-Order order_of(const Convolution& convolution, ConvolutionResult result);
+Order order_of(const Convolution& convolution, ConvolutionPart result);
 
 // How the library is shown a tensor: itself, or a dense one in its place.
 struct View {
@@ -26,7 +26,7 @@ Views views_of(const Convolution& convolution, Order order);
 // Each tensor another one, which lies densely in that order.
 Views dense_views(const Convolution& convolution, Order order);
 
-Problem problem_of(const Convolution& convolution, ConvolutionResult result,
+Problem problem_of(const Convolution& convolution, ConvolutionPart result,
                    const Views& views);
 
 }  // namespace sy::cuda::dnn

@@ -43,7 +43,7 @@ class DnnPlans : public ::testing::Test {
   }
   void TearDown() override { blas::set_allow_tf32(false); }
 
-  dnn::Plan plan(const Convolution& c, ConvolutionResult made, Order order) {
+  dnn::Plan plan(const Convolution& c, ConvolutionPart made, Order order) {
     return dnn::make_plan({&api_, &session_},
                           dnn::problem_of(c, made, dnn::dense_views(c, order)));
   }
@@ -67,8 +67,9 @@ Convolution convolution_of(const Case& c, ScalarType dtype) {
           weight, y, Tensor()};
 }
 
-constexpr ConvolutionResult kResults[] = {
-    ConvolutionResult::kY, ConvolutionResult::kX, ConvolutionResult::kWeight};
+constexpr ConvolutionPart kResults[] = {ConvolutionPart::kForward,
+                                        ConvolutionPart::kByInput,
+                                        ConvolutionPart::kByWeight};
 constexpr Order kOrders[] = {Order::kFirst, Order::kLast};
 
 TEST_F(DnnPlans, there_is_one_for_every_case) {
@@ -76,7 +77,7 @@ TEST_F(DnnPlans, there_is_one_for_every_case) {
     for (const Case& c : cases()) {
       const Convolution each = convolution_of(c, dtype);
       if (each.x.numel() == 0) continue;
-      for (const ConvolutionResult made : kResults) {
+      for (const ConvolutionPart made : kResults) {
         for (const Order order : kOrders) {
           const dnn::Plan p = plan(each, made, order);
           EXPECT_TRUE(p.works) << c.name << " " << p.text;
@@ -91,7 +92,7 @@ const Case kLayer = {"", {32, 64, 56, 56}, {64, 64, 3, 3}, {1}, {1}, {1}};
 TEST_F(DnnPlans, tensor_cores_are_taken_where_they_may_be) {
   const auto takes = [&](ScalarType dtype) {
     const dnn::Plan p = plan(convolution_of(kLayer, dtype),
-                             ConvolutionResult::kY, Order::kLast);
+                             ConvolutionPart::kForward, Order::kLast);
     EXPECT_TRUE(p.works) << p.text;
     // The text names what was refused before behind the number.
     const std::string engine = p.text.substr(0, p.text.find(", number"));
@@ -113,7 +114,7 @@ TEST_F(DnnPlans, a_pack_of_pointers_is_whole) {
 TEST_F(DnnPlans, a_refusal_names_its_step) {
   Convolution c = convolution_of(kLayer, kFloat);
   c.y = empty({32, 64, 99, 56});
-  const dnn::Plan p = plan(c, ConvolutionResult::kY, Order::kFirst);
+  const dnn::Plan p = plan(c, ConvolutionPart::kForward, Order::kFirst);
   EXPECT_FALSE(p.works);
   EXPECT_NE(p.text.find("to finalize the operation: CUDNN_STATUS_BAD_PARAM"),
             std::string::npos)
