@@ -5,8 +5,8 @@
 #include <tuple>
 #include <vector>
 
-#include "c10/array_ref.h"
-#include "c10/tensor_base.h"
+#include "c10/tensor/array_ref.h"
+#include "c10/tensor/tensor_base.h"
 
 namespace sy {
 

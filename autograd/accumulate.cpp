@@ -4,7 +4,7 @@
 #include "autograd/meta.h"
 #include "autograd/runtime_ops.h"
 #include "autograd/user_error.h"
-#include "c10/capture.h"
+#include "c10/dispatch/capture.h"
 
 namespace sy::autograd {
 

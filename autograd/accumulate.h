@@ -3,7 +3,7 @@
 #include <mutex>
 
 #include "autograd/node.h"
-#include "c10/fork.h"
+#include "c10/process/fork.h"
 
 namespace sy::autograd {
 

@@ -9,7 +9,7 @@
 
 #include "autograd/node.h"
 #include "autograd/thread.h"
-#include "c10/demangle.h"
+#include "c10/process/demangle.h"
 
 namespace sy::autograd {
 

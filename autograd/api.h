@@ -11,7 +11,7 @@
 
 // Functions for users. Tensor::backward, grad, requires_grad_ … are in
 // aten/tensor.h; NoGradGuard, AutoGradMode and InferenceMode are in
-// c10/thread_state.h.
+// c10/dispatch/thread_state.h.
 
 namespace sy::autograd {
 

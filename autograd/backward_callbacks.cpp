@@ -6,7 +6,7 @@
 
 #include "autograd/callback_scope.h"
 #include "autograd/meta.h"
-#include "c10/fork.h"
+#include "c10/process/fork.h"
 
 namespace sy::autograd {
 

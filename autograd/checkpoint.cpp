@@ -7,9 +7,9 @@
 
 #include "autograd/saved_tensor_hooks.h"
 #include "autograd/user_error.h"
-#include "c10/fork.h"
-#include "c10/generator.h"
-#include "c10/thread_state.h"
+#include "c10/device/generator.h"
+#include "c10/dispatch/thread_state.h"
+#include "c10/process/fork.h"
 
 namespace sy::autograd::detail {
 

@@ -6,7 +6,7 @@
 #include "autograd/accumulate.h"
 #include "autograd/meta.h"
 #include "autograd/saved_tensor.h"
-#include "c10/graphviz.h"
+#include "c10/process/graphviz.h"
 
 namespace sy::autograd {
 

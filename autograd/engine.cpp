@@ -13,7 +13,7 @@
 #include "autograd/run_hooks.h"
 #include "autograd/runtime_ops.h"
 #include "autograd/thread.h"
-#include "c10/capture.h"
+#include "c10/dispatch/capture.h"
 
 namespace sy::autograd {
 

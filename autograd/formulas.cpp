@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "autograd/runtime_ops.h"
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 
 namespace sy::autograd {
 

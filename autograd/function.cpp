@@ -7,8 +7,8 @@
 #include "autograd/thread.h"
 #include "autograd/user_error.h"
 #include "autograd/view.h"
-#include "c10/capture.h"
-#include "c10/demangle.h"
+#include "c10/dispatch/capture.h"
+#include "c10/process/demangle.h"
 
 namespace sy::autograd {
 

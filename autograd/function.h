@@ -11,7 +11,7 @@
 #include "aten/tensor.h"
 #include "autograd/node.h"
 #include "autograd/saved_tensor.h"
-#include "c10/value.h"
+#include "c10/tensor/value.h"
 
 extern "C" void* __dso_handle;  // one per shared object
 

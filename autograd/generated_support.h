@@ -9,7 +9,7 @@
 #include "autograd/node.h"
 #include "autograd/saved_meta.h"
 #include "autograd/saved_tensor.h"
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 #include "c10/plugin/library.h"
 
 // Support for generated kernels of the Autograd key (see README.md).

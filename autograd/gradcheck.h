@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "aten/tensor.h"
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 
 namespace sy::autograd {
 

@@ -3,7 +3,7 @@
 #include "autograd/gradcheck.h"
 #include "autograd/meta.h"
 #include "autograd/runtime_ops.h"
-#include "c10/generator.h"
+#include "c10/device/generator.h"
 #include "c10/schema/function_schema.h"
 
 namespace sy::autograd {

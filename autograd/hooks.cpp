@@ -5,7 +5,7 @@
 
 #include "autograd/meta.h"
 #include "autograd/node.h"
-#include "c10/capture.h"
+#include "c10/dispatch/capture.h"
 #include "c10/plugin/library_token.h"
 
 namespace sy::autograd {

@@ -10,7 +10,7 @@
 
 #include "aten/tensor.h"
 #include "autograd/spin_lock.h"
-#include "c10/intrusive_ptr.h"
+#include "c10/tensor/intrusive_ptr.h"
 
 // Functions of the user that backward runs: on tensors (Tensor::register_hook),
 // on nodes (Node::register_pre_hook …) and around saved tensors. If a hook

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "autograd/node.h"
-#include "c10/autograd_meta.h"
+#include "c10/tensor/autograd_meta.h"
 
 namespace sy::autograd {
 

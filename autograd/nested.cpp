@@ -4,8 +4,8 @@
 #include <system_error>
 #include <thread>
 
-#include "c10/error.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
+#include "c10/process/error.h"
 
 namespace sy::autograd {
 

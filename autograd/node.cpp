@@ -8,8 +8,8 @@
 #include "autograd/runtime_ops.h"
 #include "autograd/saved_tensor.h"
 #include "autograd/thread.h"
-#include "c10/fork.h"
 #include "c10/plugin/library_token.h"
+#include "c10/process/fork.h"
 
 namespace sy::autograd {
 

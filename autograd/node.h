@@ -13,7 +13,7 @@
 #include "aten/tensor.h"
 #include "autograd/saved_meta.h"
 #include "autograd/spin_lock.h"
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 
 // The graph in which gradients flow from results back to leaves.
 

@@ -5,7 +5,7 @@
 
 #include "autograd/saved_tensor_hooks.h"
 #include "c10/plugin/library_token.h"
-#include "c10/tensor_impl.h"
+#include "c10/tensor/tensor_impl.h"
 
 // How SavedTensor works within SavedTensorHooks.
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "aten/scalar_tensor.h"
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 
 namespace sy::autograd::rt {
 

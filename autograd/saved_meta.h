@@ -4,10 +4,10 @@
 #include <string>
 #include <utility>
 
-#include "c10/array_ref.h"
 #include "c10/macros.h"
-#include "c10/pool.h"
-#include "c10/tensor_base.h"
+#include "c10/memory/pool.h"
+#include "c10/tensor/array_ref.h"
+#include "c10/tensor/tensor_base.h"
 
 namespace sy::autograd {
 

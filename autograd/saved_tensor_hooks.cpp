@@ -2,8 +2,8 @@
 
 #include "autograd/thread.h"
 #include "autograd/user_error.h"
-#include "c10/capture.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/capture.h"
+#include "c10/dispatch/thread_state.h"
 
 namespace sy::autograd {
 

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "aten/tensor.h"
-#include "c10/intrusive_ptr.h"
+#include "c10/tensor/intrusive_ptr.h"
 
 extern "C" void* __dso_handle;  // one per shared object
 

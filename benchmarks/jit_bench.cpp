@@ -16,7 +16,7 @@
 #include "backends/cpu/jit/store.h"
 #include "backends/cpu/program/machine_code.h"
 #include "backends/cpu/program/runner.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace {
 

@@ -16,7 +16,7 @@ namespace sy::codegen {
 // position of the form's own, or a FormPlaces::Place.
 std::int8_t place_of(const Argument& a, const FunctionSchema& form);
 
-// The positions in a FunctionalForm (c10/operator_def.h).
+// The positions in a FunctionalForm (c10/dispatch/operator_def.h).
 struct FunctionalPlaces {
   std::vector<std::int8_t> args;
   std::vector<std::int8_t> written;

@@ -12,8 +12,8 @@
 #include <system_error>
 #include <utility>
 
-#include "c10/error.h"
-#include "c10/fork.h"
+#include "c10/process/error.h"
+#include "c10/process/fork.h"
 #include "runtime/schema_api.h"
 
 namespace sy {

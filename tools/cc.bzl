@@ -80,10 +80,19 @@ def sy_cc_test(
         **kwargs
     )
 
-def sy_cc_tests(exclude = [], **kwargs):
-    """A test of the same needs for each *_test.cpp of a folder but `exclude`."""
-    for source in native.glob(["*_test.cpp"], exclude = exclude):
-        sy_cc_test(name = source[:-len(".cpp")], **kwargs)
+def sy_cc_tests(folders = [""], exclude = [], **kwargs):
+    """A test of the same needs for each *_test.cpp but `exclude`.
+
+    folders: those of the package that have them, "" for its own.
+    """
+    for folder in folders:
+        prefix = folder + "/" if folder else ""
+        for source in native.glob([prefix + "*_test.cpp"], exclude = exclude):
+            sy_cc_test(
+                name = source[len(prefix):-len(".cpp")],
+                srcs = [source],
+                **kwargs
+            )
 
 def sy_cc_binary(
         name,

@@ -110,13 +110,13 @@ LIBRARY = ("c10/", "aten/", "autograd/", "backends/", "frontend/", "runtime/")
 GETENV = re.compile(r"\bgetenv\s*\(")
 LOCK = re.compile(r"\bstd::(?:recursive_|shared_|timed_)*mutex\s+\w|"
                   r"new std::(?:recursive_|shared_)*mutex|std::once_flag")
-# path -> why its locks are not of c10/fork.h.
+# path -> why its locks are not of c10/process/fork.h.
 PLAIN_LOCKS = {
-    "c10/fork.h": "the others are made of it",
-    "c10/fork.cpp": "the others are made of it",
-    "c10/cpu_allocator.cpp": "c10/fork.cpp holds them while it copies",
-    "c10/pool.cpp": "c10/fork.cpp holds them while it copies",
-    "c10/parallel.cpp": "of threads that a child does not have",
+    "c10/process/fork.h": "the others are made of it",
+    "c10/process/fork.cpp": "the others are made of it",
+    "c10/memory/cpu_allocator.cpp": "c10/process/fork.cpp holds them while it copies",
+    "c10/memory/pool.cpp": "c10/process/fork.cpp holds them while it copies",
+    "c10/process/parallel.cpp": "of threads that a child does not have",
     "c10/schema/": "held while text is interned; the grammar stands alone",
     "backends/cpu/lapack/threads.cpp": "within InLapack's ForkSection",
     "backends/cpu/jit/kernels.cpp": "within ForkSections",
@@ -130,13 +130,13 @@ PLAIN_LOCKS = {
 def check_library(path, line):
     """Yields what is wrong with a line of what programs link."""
     code = line.split("//")[0]
-    if GETENV.search(code) and path != "c10/environment.h" and \
+    if GETENV.search(code) and path != "c10/process/environment.h" and \
             not path.startswith("backends/cuda/bake/"):
-        yield ("calls getenv: environment() of c10/environment.h says nothing "
+        yield ("calls getenv: environment() of c10/process/environment.h says nothing "
                "to set-user-ID programs")
     if LOCK.search(code) and not path.startswith(tuple(PLAIN_LOCKS)):
         yield ("has a lock that a child of fork may find taken for ever: take "
-               "one of c10/fork.h")
+               "one of c10/process/fork.h")
 
 
 def source_files(root):

@@ -1,6 +1,6 @@
 #include "aten/backend/capture.h"
 
-#include "c10/backend_service.h"
+#include "c10/device/backend_service.h"
 
 namespace sy::capture {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "aten/tensor.h"
-#include "c10/capture.h"
+#include "c10/dispatch/capture.h"
 
 // Records what a thread computes, as a graph that runs again without the code
 // that made it. sy::compile (frontend/compile) decides when; a backend that

@@ -7,7 +7,7 @@
 
 #include "aten/backend/cpu_fallback.h"
 #include "aten/tensor.h"
-#include "c10/boxing.h"
+#include "c10/dispatch/boxing.h"
 
 // The dtypes and layouts that a backend outside the tree claims for its kernels
 // in NAME.yaml (`dtypes:`, `layouts:`). sygen registers the kernels so that

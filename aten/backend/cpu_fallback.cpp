@@ -8,8 +8,8 @@
 
 #include "aten/backend/write_plan.h"
 #include "aten/engine/copy.h"
-#include "c10/backend.h"
-#include "c10/fork.h"
+#include "c10/device/backend.h"
+#include "c10/process/fork.h"
 #include "c10/schema/function_schema.h"
 
 namespace sy {

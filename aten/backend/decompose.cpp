@@ -6,7 +6,7 @@
 #include "aten/backend/node.h"
 #include "aten/backend/primitive_calls.h"
 #include "aten/engine/copy.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 #include "lang/primitive_operators.h"
 
 namespace sy {

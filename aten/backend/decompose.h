@@ -1,7 +1,7 @@
 #pragma once
 
-#include "c10/dispatcher.h"
-#include "c10/value.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/tensor/value.h"
 
 namespace sy {
 

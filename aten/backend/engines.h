@@ -3,7 +3,7 @@
 #include "aten/engine/pointwise.h"
 #include "aten/engine/reduce.h"
 #include "aten/engine/scan.h"
-#include "c10/backend_service.h"
+#include "c10/device/backend_service.h"
 
 // The engines of a backend. An engine runs the operators of one kind from their
 // descriptions. Generated code registers the engines, for `engines:` of

@@ -7,9 +7,9 @@
 #include "aten/backend/region_builder.h"
 #include "aten/engine/iter.h"
 #include "aten/program/program_domain.h"
-#include "c10/backend_service.h"
-#include "c10/fork.h"
-#include "c10/thread_state.h"
+#include "c10/device/backend_service.h"
+#include "c10/dispatch/thread_state.h"
+#include "c10/process/fork.h"
 
 namespace sy {
 

@@ -5,8 +5,8 @@
 #include <map>
 #include <mutex>
 
-#include "c10/error.h"
-#include "c10/fork.h"
+#include "c10/process/error.h"
+#include "c10/process/fork.h"
 
 namespace sy::graph {
 

@@ -7,10 +7,10 @@
 
 #include "aten/program/op_desc.h"
 #include "aten/tensor.h"
-#include "c10/dispatcher.h"
-#include "c10/intrusive_ptr.h"
-#include "c10/storage.h"
-#include "c10/value.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/tensor/intrusive_ptr.h"
+#include "c10/tensor/storage.h"
+#include "c10/tensor/value.h"
 
 // Recorded graphs as data, and what compiles them. The lazy device and
 // sy::compile run a graph as fused regions; a Compiler that is registered here

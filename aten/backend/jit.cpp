@@ -1,10 +1,10 @@
 #include "aten/backend/jit.h"
 
-#include "c10/backend.h"
-#include "c10/backend_service.h"
-#include "c10/dispatcher.h"
-#include "c10/error.h"
-#include "c10/thread_state.h"
+#include "c10/device/backend.h"
+#include "c10/device/backend_service.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/dispatch/thread_state.h"
+#include "c10/process/error.h"
 
 namespace sy::jit {
 

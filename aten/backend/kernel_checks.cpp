@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "aten/backend/node.h"
-#include "c10/backend.h"
-#include "c10/device_guard.h"
-#include "c10/environment.h"
-#include "c10/error.h"
-#include "c10/introspect.h"
-#include "c10/kernel_watch.h"
+#include "c10/device/backend.h"
+#include "c10/device/device_guard.h"
+#include "c10/dispatch/introspect.h"
+#include "c10/dispatch/kernel_watch.h"
+#include "c10/process/environment.h"
+#include "c10/process/error.h"
 #include "c10/schema/function_schema.h"
 
 namespace sy {

@@ -5,8 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "c10/dispatch/thread_state.h"
 #include "c10/schema/function_schema.h"
-#include "c10/thread_state.h"
 
 namespace sy {
 

@@ -6,8 +6,8 @@
 #include "aten/engine/pointwise.h"
 #include "aten/engine/reduce.h"
 #include "aten/engine/scan.h"
-#include "c10/dispatcher.h"
-#include "c10/value.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/tensor/value.h"
 
 // Calls as nodes of a graph, for backends that record calls and run them later:
 // which results a call will have, and which of its boxed arguments are the

@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 #include "c10/plugin/library.h"
-#include "c10/tensor_impl.h"
-#include "c10/value.h"
+#include "c10/tensor/tensor_impl.h"
+#include "c10/tensor/value.h"
 
 namespace sy {
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "aten/tensor.h"
-#include "c10/intrusive_ptr.h"
-#include "c10/storage_payload.h"
+#include "c10/tensor/intrusive_ptr.h"
+#include "c10/tensor/storage_payload.h"
 
 // Tensors whose elements something outside of this thread is making: the
 // results of collectives, of reads from a file. The maker returns a pending
@@ -11,11 +11,11 @@
 // A pending tensor has sizes, strides, dtype and device like any other, but no
 // memory, and it has the key Pending. Its storage holds a payload of the maker,
 // whose materialize() waits and gives the storage its memory
-// (c10/storage_payload.h). The kernel of Pending does that for the arguments of
-// a call, takes the key away and goes on with the call. Code that asks for
-// elements without an operator (data_ptr, printing, DLPack) waits as well.
-// Autograd is a layer above: a pending tensor may require a gradient. Nothing
-// waits for a tensor that is dropped.
+// (c10/tensor/storage_payload.h). The kernel of Pending does that for the
+// arguments of a call, takes the key away and goes on with the call. Code that
+// asks for elements without an operator (data_ptr, printing, DLPack) waits as
+// well. Autograd is a layer above: a pending tensor may require a gradient.
+// Nothing waits for a tensor that is dropped.
 
 namespace sy {
 

@@ -5,8 +5,8 @@
 #include <numbers>
 
 #include "aten/ops/factory.h"
-#include "c10/dispatcher.h"
-#include "c10/error.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/process/error.h"
 #include "lang/primitive_operators.h"
 
 namespace sy {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "aten/tensor.h"
-#include "c10/value.h"
+#include "c10/tensor/value.h"
 #include "lang/primitives.h"
 
 namespace sy {

@@ -5,10 +5,10 @@
 #include <memory>
 
 #include "aten/program/program.h"
-#include "c10/array_ref.h"
-#include "c10/device.h"
-#include "c10/intrusive_ptr.h"
-#include "c10/scalar_type.h"
+#include "c10/device/device.h"
+#include "c10/tensor/array_ref.h"
+#include "c10/tensor/intrusive_ptr.h"
+#include "c10/tensor/scalar_type.h"
 
 // Regions. A region is a group of programs, reductions and casts, or a product
 // and what follows it. A backend runs a region as one, with as few passes over
@@ -168,7 +168,7 @@ struct RegionCall {
   const program::Uniform* uniforms = nullptr;
   int32_t n_uniforms = 0;
   int32_t device = 0;   // index
-  uint64_t stream = 0;  // the backend's own number, as in c10/stream.h
+  uint64_t stream = 0;  // the backend's own number, as in c10/device/stream.h
 };
 
 // A region as an engine has prepared it. Several threads may run it at once.
@@ -223,8 +223,8 @@ class SY_API RegionEngine {
 };
 
 // The engine of a backend, or nullptr. Takes one load and no lock. The engine
-// stays while the caller is in a CallScope (c10/thread_state.h), or holds a
-// handle of it.
+// stays while the caller is in a CallScope (c10/dispatch/thread_state.h), or
+// holds a handle of it.
 //
 // A backend registers its own engine in its library's block; unloading takes it
 // back:

@@ -1,11 +1,11 @@
 #include <utility>
 
 #include "aten/backend/region.h"
-#include "c10/backend.h"
-#include "c10/backend_service.h"
-#include "c10/dispatcher.h"
+#include "c10/device/backend.h"
+#include "c10/device/backend_service.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/dispatch/thread_state.h"
 #include "c10/plugin/library_token.h"
-#include "c10/thread_state.h"
 
 namespace sy {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "c10/default_argument.h"
+#include "c10/dispatch/default_argument.h"
 #include "c10/schema/function_schema.h"
 
 namespace sy {

@@ -17,7 +17,7 @@
 #include "aten/ops/math.h"
 #include "aten/ops/reduction.h"
 #include "aten/ops/softmax.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 
 namespace sy::composite {
 

@@ -13,7 +13,7 @@
 #include "aten/ops/factory.h"
 #include "aten/ops/math.h"
 #include "aten/ops/reduction.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 
 namespace sy::composite {
 

@@ -13,8 +13,8 @@
 #include "aten/ops/reduction.h"
 #include "aten/result_type.h"
 #include "aten/scalar_tensor.h"
-#include "c10/backend.h"
-#include "c10/thread_state.h"
+#include "c10/device/backend.h"
+#include "c10/dispatch/thread_state.h"
 
 namespace sy::composite {
 

@@ -1,4 +1,4 @@
-#include "c10/pinned_memory.h"
+#include "c10/memory/pinned_memory.h"
 
 #include "aten/engine/copy.h"
 #include "aten/ops/copy.h"

@@ -15,7 +15,7 @@
 #include "aten/ops/reduction.h"
 #include "aten/ops/unique.h"
 #include "aten/tensor_new.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 
 namespace sy::composite {
 

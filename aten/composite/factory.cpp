@@ -8,7 +8,7 @@
 #include "aten/ops/factory_kernels.h"
 #include "aten/ops/factory_ops.h"
 #include "aten/tensor.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 
 namespace sy::composite {
 

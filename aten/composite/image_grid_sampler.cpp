@@ -12,7 +12,7 @@
 #include "aten/ops/image_kernels.h"
 #include "aten/ops/math.h"
 #include "aten/ops/shape.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 
 // grid_sampler and its gradients made of gather and scatter_add: for backends
 // that have no kernels of their own for them, and where gradients are

@@ -14,7 +14,7 @@
 #include "aten/ops/shape.h"
 #include "aten/ops/spectral.h"
 #include "aten/ops/unique.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 
 // For A = L U, X = A^-1 B and so on: matrix calculus with <G, dY> = <g, dA>.
 

@@ -6,7 +6,7 @@
 #include "aten/ops/comparison.h"
 #include "aten/ops/norm_kernels.h"
 #include "aten/ops/shape.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 
 namespace sy::composite {
 

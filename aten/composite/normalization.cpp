@@ -12,7 +12,7 @@
 #include "aten/ops/normalization_kernels.h"
 #include "aten/ops/reduction.h"
 #include "aten/result_type.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 
 namespace sy::composite {
 

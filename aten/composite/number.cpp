@@ -4,7 +4,7 @@
 #include "aten/ops/number.h"
 #include "aten/ops/number_kernels.h"
 #include "aten/ops/number_ops.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::composite {
 

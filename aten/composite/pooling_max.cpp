@@ -9,7 +9,7 @@
 #include "aten/ops/pooling_max.h"
 #include "aten/ops/pooling_max_kernels.h"
 #include "aten/ops/pooling_max_ops.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 
 namespace sy::composite {
 

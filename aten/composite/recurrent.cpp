@@ -11,7 +11,7 @@
 #include "aten/ops/dropout.h"
 #include "aten/ops/recurrent_kernels.h"
 #include "aten/ops/shape.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 
 namespace sy::composite {
 

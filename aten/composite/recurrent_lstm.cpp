@@ -14,7 +14,7 @@
 #include "aten/ops/recurrent.h"
 #include "aten/ops/recurrent_kernels.h"
 #include "aten/ops/shape.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 
 namespace sy::composite {
 

@@ -16,7 +16,7 @@
 #include "aten/ops/scatter_kernels.h"
 #include "aten/ops/shape.h"
 #include "aten/ops/sort.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 
 namespace sy::composite {
 

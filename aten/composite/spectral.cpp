@@ -9,7 +9,7 @@
 #include "aten/ops/reduction.h"
 #include "aten/ops/spectral_kernels.h"
 #include "aten/ops/unique.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 
 namespace sy::composite {
 

@@ -3,7 +3,7 @@
 #include "aten/engine/guard.h"
 #include "aten/ops/view.h"
 #include "aten/ops/view_inplace_kernels.h"
-#include "c10/autograd_meta.h"
+#include "c10/tensor/autograd_meta.h"
 
 namespace sy::composite {
 

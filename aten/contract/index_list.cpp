@@ -4,7 +4,7 @@
 
 #include "aten/engine/copy.h"
 #include "aten/engine/view.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy {
 

@@ -2,7 +2,7 @@
 
 #include "aten/engine/copy.h"
 #include "aten/engine/guard.h"
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 
 namespace sy::generated {
 

@@ -8,8 +8,8 @@
 #include "aten/engine/iter.h"
 #include "aten/engine/view.h"
 #include "aten/ops/copy_ops.h"
-#include "c10/backend.h"
-#include "c10/pinned_memory.h"
+#include "c10/device/backend.h"
+#include "c10/memory/pinned_memory.h"
 
 namespace sy {
 

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "c10/array_ref.h"
-#include "c10/tensor_impl.h"
+#include "c10/tensor/array_ref.h"
+#include "c10/tensor/tensor_impl.h"
 
 namespace sy {
 

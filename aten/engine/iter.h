@@ -4,8 +4,8 @@
 #include <type_traits>
 
 #include "aten/engine/dims.h"
-#include "c10/parallel.h"
-#include "c10/tensor_base.h"
+#include "c10/process/parallel.h"
+#include "c10/tensor/tensor_base.h"
 
 namespace sy {
 

@@ -6,8 +6,8 @@
 #include "aten/engine/copy.h"
 #include "aten/engine/structured.h"
 #include "aten/tensor.h"
-#include "c10/dispatcher.h"
-#include "c10/operator_def.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/dispatch/operator_def.h"
 
 // The steps of an operator's function that no engine takes: it finds its entry,
 // checks arguments, fills out=, keeps what it overwrites. For the sources that

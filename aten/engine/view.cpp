@@ -1,7 +1,7 @@
 #include "aten/engine/view.h"
 
-#include "c10/autograd_meta.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
+#include "c10/tensor/autograd_meta.h"
 
 namespace sy {
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "c10/scalar_type.h"
+#include "c10/tensor/scalar_type.h"
 
 // The types that registers of an element program hold.
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "aten/program/program.h"
-#include "c10/scalar_type.h"
+#include "c10/tensor/scalar_type.h"
 #include "lang/program.h"
 
 // Descriptions of operators, which the generator writes as static data. The

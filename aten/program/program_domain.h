@@ -1,7 +1,7 @@
 #pragma once
 
 #include "aten/program/program.h"
-#include "c10/scalar_type.h"
+#include "c10/tensor/scalar_type.h"
 
 namespace sy {
 

@@ -1,5 +1,5 @@
 #include "aten/program/program.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::program {
 

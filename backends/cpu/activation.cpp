@@ -7,7 +7,7 @@
 #include "backends/cpu/activation_kernels_gen.h"
 #include "backends/cpu/kernel/softmax_kernel.h"
 #include "backends/cpu/program/kernels.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

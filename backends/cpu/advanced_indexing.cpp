@@ -10,7 +10,7 @@
 #include "backends/cpu/engine/scatter.h"
 #include "backends/cpu/indexing.h"
 #include "backends/cpu/support/dtype_switch.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

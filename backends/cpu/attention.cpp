@@ -5,8 +5,8 @@
 
 #include "aten/engine/view.h"
 #include "backends/cpu/attention_kernels_gen.h"
-#include "c10/parallel.h"
-#include "c10/storage.h"
+#include "c10/process/parallel.h"
+#include "c10/tensor/storage.h"
 
 namespace sy::cpu {
 

@@ -7,7 +7,7 @@
 #include "backends/cpu/gemm/gemm_bf16.h"
 #include "backends/cpu/kernel/attention_kernel.h"
 #include "backends/cpu/support/converted.h"
-#include "c10/storage.h"
+#include "c10/tensor/storage.h"
 
 // The parts of attention and its derivative, which work tile by tile. Tensors
 // are batch x heads x length x width. T is the type that everything is computed

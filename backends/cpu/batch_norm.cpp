@@ -8,7 +8,7 @@
 #include "aten/engine/copy.h"
 #include "aten/ops/factory.h"
 #include "backends/cpu/batch_norm_kernels_gen.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

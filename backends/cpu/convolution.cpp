@@ -7,7 +7,7 @@
 #include "aten/engine/view.h"
 #include "backends/cpu/convolution_kernels_gen.h"
 #include "backends/cpu/gemm/matrix.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

@@ -2,7 +2,7 @@
 
 #include "aten/contract/convolution.h"
 #include "aten/tensor.h"
-#include "c10/implementation.h"
+#include "c10/dispatch/implementation.h"
 
 // There are several ways for each part of a convolution; convolution.cpp
 // chooses one.

@@ -7,8 +7,8 @@
 #include "backends/cpu/convolution.h"
 #include "backends/cpu/gemm/matrix.h"
 #include "backends/cpu/support/dtype_switch.h"
-#include "c10/parallel.h"
-#include "c10/storage.h"
+#include "c10/process/parallel.h"
+#include "c10/tensor/storage.h"
 
 namespace sy::cpu {
 

@@ -8,9 +8,9 @@
 #include "backends/cpu/convolution.h"
 #include "backends/cpu/gemm/packed_weight.h"
 #include "backends/cpu/onednn/api.h"
-#include "c10/fork.h"
-#include "c10/parallel.h"
-#include "c10/storage.h"
+#include "c10/process/fork.h"
+#include "c10/process/parallel.h"
+#include "c10/tensor/storage.h"
 
 namespace sy::cpu {
 

@@ -2,7 +2,7 @@
 
 #include "aten/engine/copy.h"
 #include "backends/cpu/convolution.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

@@ -7,7 +7,7 @@
 #include "aten/engine/view.h"
 #include "aten/ops/distance.h"
 #include "backends/cpu/distance_kernels_gen.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

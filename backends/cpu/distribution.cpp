@@ -5,7 +5,7 @@
 #include "aten/engine/dims.h"
 #include "backends/cpu/distribution_kernels_gen.h"
 #include "backends/cpu/support/random_stream.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 // Draws that reject candidates take as many words as they need: each element
 // reserves one block and goes on in those that belong to it (random_stream.h),

@@ -9,7 +9,7 @@
 #include "backends/cpu/kernel/row_sum_kernel.h"
 #include "backends/cpu/support/converted.h"
 #include "backends/cpu/support/scratch.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

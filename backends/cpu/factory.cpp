@@ -11,7 +11,7 @@
 #include "backends/cpu/support/dtype_switch.h"
 #include "backends/cpu/support/fill_ranges.h"
 #include "backends/cpu/support/random_stream.h"
-#include "c10/pinned_memory.h"
+#include "c10/memory/pinned_memory.h"
 
 namespace sy::cpu {
 

@@ -6,7 +6,7 @@
 #include "backends/cpu/image_kernels_gen.h"
 #include "backends/cpu/support/dtype_switch.h"
 #include "backends/cpu/support/images.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 // Windows of images as columns, and back: a row of the columns holds, for one
 // element of the windows, that element of all of them.

@@ -8,7 +8,7 @@
 #include "backends/cpu/kernel/grid_points.h"
 #include "backends/cpu/support/images.h"
 #include "backends/cpu/support/scratch.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

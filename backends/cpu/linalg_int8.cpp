@@ -5,9 +5,9 @@
 #include "backends/cpu/gemm/packed_weight.h"
 #include "backends/cpu/linalg_kernels_gen.h"
 #include "backends/cpu/onednn/api.h"
-#include "c10/fork.h"
-#include "c10/implementation.h"
-#include "c10/parallel.h"
+#include "c10/dispatch/implementation.h"
+#include "c10/process/fork.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

@@ -4,7 +4,7 @@
 #include "backends/cpu/loss.h"
 #include "backends/cpu/loss_kernels_gen.h"
 #include "backends/cpu/support/dtype_switch.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

@@ -6,7 +6,7 @@
 #include "backends/cpu/loss.h"
 #include "backends/cpu/loss_sequence_kernels_gen.h"
 #include "backends/cpu/support/scratch.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 // Connectionist temporal classification, in log-probabilities: A. Graves,
 // S. Fernandez, F. Gomez, J. Schmidhuber, "Connectionist temporal

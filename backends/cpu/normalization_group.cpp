@@ -6,7 +6,7 @@
 #include "backends/cpu/normalization_kernels_gen.h"
 #include "backends/cpu/support/converted.h"
 #include "backends/cpu/support/scratch.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

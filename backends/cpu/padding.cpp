@@ -7,7 +7,7 @@
 #include "backends/cpu/padding_kernels_gen.h"
 #include "backends/cpu/support/dtype_switch.h"
 #include "backends/cpu/support/scratch.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

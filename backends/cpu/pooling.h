@@ -5,7 +5,7 @@
 
 #include "backends/cpu/kernel/window_kernel.h"
 #include "backends/cpu/support/images.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 // Shared by pooling kernels: where the windows of each dim lie, and how threads
 // go through them.

@@ -9,7 +9,7 @@
 #include "backends/cpu/pooling_max_kernels_gen.h"
 #include "backends/cpu/program/kernels.h"
 #include "backends/cpu/support/scratch.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

@@ -6,7 +6,7 @@
 #include "backends/cpu/support/dtype_switch.h"
 #include "backends/cpu/support/images.h"
 #include "backends/cpu/support/scratch.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 // Windows at random starts, after B. Graham, "Fractional max-pooling" (2014).
 

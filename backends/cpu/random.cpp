@@ -8,13 +8,13 @@
 #include "backends/cpu/random_kernel/random_kernel.h"
 #include "backends/cpu/random_kernels_gen.h"
 #include "backends/cpu/support/dtype_switch.h"
-#include "c10/parallel.h"
-#include "c10/philox.h"
+#include "c10/device/philox.h"
+#include "c10/process/parallel.h"
 
 // The numbers that an element is made of: a draw of n elements that take w
 // words each reserves ceil(n w / 4) counters; element i, counted in row-major
 // order whatever the strides, takes the words w i to w i + w - 1 of the draw
-// (see Note [Random stream] in c10/philox.h).
+// (see Note [Random stream] in c10/device/philox.h).
 //   uniform_   1 word: the high 24 (11, 8) bits for float32 (float16,
 //              bfloat16); float64 2 words: 53 bits
 //   normal_    as uniform_, but the elements 2k and 2k + 1 are made of the

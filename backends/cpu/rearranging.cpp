@@ -6,7 +6,7 @@
 #include "aten/engine/view.h"
 #include "backends/cpu/program/kernels.h"
 #include "backends/cpu/rearranging_kernels_gen.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

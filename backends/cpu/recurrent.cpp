@@ -7,10 +7,10 @@
 #include "backends/cpu/gemm/packed_weight.h"
 #include "backends/cpu/onednn/api.h"
 #include "backends/cpu/recurrent_kernels_gen.h"
-#include "c10/fork.h"
-#include "c10/implementation.h"
-#include "c10/parallel.h"
-#include "c10/storage.h"
+#include "c10/dispatch/implementation.h"
+#include "c10/process/fork.h"
+#include "c10/process/parallel.h"
+#include "c10/tensor/storage.h"
 
 namespace sy::cpu {
 

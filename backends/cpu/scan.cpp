@@ -5,7 +5,7 @@
 #include "aten/engine/dims.h"
 #include "backends/cpu/scan_kernels_gen.h"
 #include "backends/cpu/support/dtype_switch.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

@@ -9,7 +9,7 @@
 #include "backends/cpu/program/kernels.h"
 #include "backends/cpu/shape_kernels_gen.h"
 #include "backends/cpu/support/dtype_switch.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

@@ -9,7 +9,7 @@
 #include "backends/cpu/support/scratch.h"
 #include "backends/cpu/support/select_rank.h"
 #include "backends/cpu/support/sort_key.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

@@ -12,7 +12,7 @@
 #include "backends/cpu/support/scratch.h"
 #include "backends/cpu/support/sort_key.h"
 #include "backends/cpu/unique_kernels_gen.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

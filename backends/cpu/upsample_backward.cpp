@@ -4,7 +4,7 @@
 #include "backends/cpu/support/images.h"
 #include "backends/cpu/support/scratch.h"
 #include "backends/cpu/upsample.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

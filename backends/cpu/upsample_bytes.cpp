@@ -4,7 +4,7 @@
 #include "backends/cpu/support/images.h"
 #include "backends/cpu/support/scratch.h"
 #include "backends/cpu/upsample.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 // uint8 images as Pillow resizes them: weights of 16 bits, each axis rounded.
 

@@ -7,7 +7,7 @@
 #include "backends/cpu/support/dtype_switch.h"
 #include "backends/cpu/support/images.h"
 #include "backends/cpu/support/scratch.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 // Rows are resized first, as many as are needed, then columns, then depth: a
 // source row once for all the rows of the result that it is part of.

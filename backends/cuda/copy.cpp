@@ -13,8 +13,8 @@
 #include "backends/cuda/runtime/context.h"
 #include "backends/cuda/runtime/copy.h"
 #include "backends/cuda/support/walk.h"
-#include "c10/backend.h"
-#include "c10/device_guard.h"
+#include "c10/device/backend.h"
+#include "c10/device/device_guard.h"
 
 namespace sy::cuda {
 

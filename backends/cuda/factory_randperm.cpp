@@ -5,7 +5,7 @@
 #include "aten/engine/guard.h"
 #include "backends/cuda/backend_gen.h"
 #include "backends/cuda/random.h"
-#include "c10/philox.h"
+#include "c10/device/philox.h"
 
 namespace sy::cuda {
 

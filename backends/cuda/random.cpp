@@ -12,7 +12,7 @@
 #include "backends/cuda/device/random_params.cuh"
 #include "backends/cuda/print/body.h"
 #include "backends/cuda/runtime/launch.h"
-#include "c10/half.h"
+#include "c10/tensor/half.h"
 
 // The numbers of the CPU for the same seed, bit for bit:
 // backends/cpu/random.cpp says of which words an element is made. An element is

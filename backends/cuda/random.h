@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "aten/tensor.h"
-#include "c10/generator.h"
+#include "c10/device/generator.h"
 
 namespace sy::cuda {
 

@@ -5,8 +5,8 @@
 #include "backends/lazy/record.h"
 #include "backends/lazy/syncs.h"
 #include "backends/lazy/text.h"
-#include "c10/error.h"
 #include "c10/plugin/library.h"
+#include "c10/process/error.h"
 
 // The operators behind <sy/lazy.h>: a program may call them without linking to
 // this library.

@@ -4,7 +4,7 @@
 #include "backends/lazy/inner_stream.h"
 #include "backends/lazy/record.h"
 #include "backends/lazy/run.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 
 // Calls that cannot be recorded.
 

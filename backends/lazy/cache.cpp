@@ -4,8 +4,8 @@
 #include <chrono>
 #include <list>
 
-#include "c10/error.h"
-#include "c10/trace.h"
+#include "c10/dispatch/trace.h"
+#include "c10/process/error.h"
 
 namespace sy::lazy {
 

@@ -12,8 +12,8 @@
 #include "backends/lazy/look.h"
 #include "backends/lazy/run.h"
 #include "backends/lazy/syncs.h"
-#include "c10/backend.h"
-#include "c10/error.h"
+#include "c10/device/backend.h"
+#include "c10/process/error.h"
 
 namespace sy::lazy {
 

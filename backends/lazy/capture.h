@@ -9,7 +9,7 @@
 
 #include "aten/backend/capture.h"
 #include "backends/lazy/graph.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 
 // Records calls on tensors of another device than the lazy one, for
 // sy::compile.

@@ -8,10 +8,10 @@
 #include "backends/lazy/constants.h"
 #include "backends/lazy/executor.h"
 #include "backends/lazy/look.h"
-#include "c10/backend.h"
-#include "c10/backend_service.h"
-#include "c10/error.h"
+#include "c10/device/backend.h"
+#include "c10/device/backend_service.h"
 #include "c10/plugin/library.h"
+#include "c10/process/error.h"
 
 namespace sy::lazy {
 

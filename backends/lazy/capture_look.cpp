@@ -4,7 +4,7 @@
 #include "backends/lazy/look.h"
 #include "backends/lazy/record.h"
 #include "backends/lazy/run.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 // Pieces that end with a look.
 

@@ -9,9 +9,9 @@
 
 #include "backends/lazy/cache.h"
 #include "backends/lazy/look.h"
-#include "c10/backend.h"
-#include "c10/error.h"
-#include "c10/thread_state.h"
+#include "c10/device/backend.h"
+#include "c10/dispatch/thread_state.h"
+#include "c10/process/error.h"
 
 namespace sy::lazy {
 

@@ -8,7 +8,7 @@
 
 #include "aten/backend/capture.h"
 #include "backends/lazy/run.h"
-#include "c10/fork.h"
+#include "c10/process/fork.h"
 
 // The graph that a capture leaves behind, which runs again.
 

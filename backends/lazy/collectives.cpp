@@ -4,7 +4,7 @@
 #include "backends/lazy/capture.h"
 #include "backends/lazy/graph.h"
 #include "backends/lazy/record.h"
-#include "c10/introspect.h"
+#include "c10/dispatch/introspect.h"
 
 // Calls that several processes make together, in one order. On the lazy device
 // they run at once: what one process needs first would change the order. A

@@ -5,7 +5,7 @@
 #include "aten/ops/factory.h"
 #include "backends/lazy/capture.h"
 #include "backends/lazy/run.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 
 namespace sy::lazy {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "backends/lazy/value.h"
-#include "c10/scalar.h"
+#include "c10/tensor/scalar.h"
 
 // Values of one number. They are programs without operands, so regions that
 // read them have the number and no memory.

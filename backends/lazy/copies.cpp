@@ -5,8 +5,8 @@
 #include "backends/lazy/graph.h"
 #include "backends/lazy/inner_stream.h"
 #include "backends/lazy/record.h"
-#include "c10/error.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
+#include "c10/process/error.h"
 
 // The operators that write a tensor: they give the storage another value.
 

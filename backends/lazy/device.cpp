@@ -4,8 +4,8 @@
 #include "backends/lazy/graph.h"
 #include "backends/lazy/inner_stream.h"
 #include "backends/lazy/text.h"
-#include "c10/backend.h"
-#include "c10/backend_service.h"
+#include "c10/device/backend.h"
+#include "c10/device/backend_service.h"
 #include "c10/plugin/library.h"
 
 namespace sy::lazy {

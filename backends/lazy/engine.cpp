@@ -5,10 +5,10 @@
 #include <map>
 #include <mutex>
 
-#include "c10/environment.h"
-#include "c10/error.h"
-#include "c10/fork.h"
 #include "c10/plugin/load_library.h"
+#include "c10/process/environment.h"
+#include "c10/process/error.h"
+#include "c10/process/fork.h"
 
 namespace sy::lazy {
 

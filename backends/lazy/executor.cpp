@@ -14,7 +14,7 @@
 
 #include "backends/lazy/inner_stream.h"
 #include "backends/lazy/run.h"
-#include "c10/fork.h"
+#include "c10/process/fork.h"
 
 namespace sy::lazy {
 

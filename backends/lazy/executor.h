@@ -3,7 +3,7 @@
 #include <mutex>
 
 #include "backends/lazy/plan.h"
-#include "c10/fork.h"
+#include "c10/process/fork.h"
 
 // Runs graphs one after the other: on the thread that waits for one, or on a
 // thread of its own while the program records on.

@@ -10,7 +10,7 @@
 #include "backends/lazy/executor.h"
 #include "backends/lazy/joined_writes.h"
 #include "backends/lazy/syncs.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::lazy {
 

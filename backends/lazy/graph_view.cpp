@@ -5,9 +5,9 @@
 
 #include "aten/engine/copy.h"
 #include "backends/lazy/run_node.h"
-#include "c10/error.h"
-#include "c10/thread_state.h"
-#include "c10/trace.h"
+#include "c10/dispatch/thread_state.h"
+#include "c10/dispatch/trace.h"
+#include "c10/process/error.h"
 
 namespace sy::lazy {
 

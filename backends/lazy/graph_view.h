@@ -8,7 +8,7 @@
 #include "aten/backend/graph.h"
 #include "backends/lazy/graph.h"
 #include "backends/lazy/plan.h"
-#include "c10/fork.h"
+#include "c10/process/fork.h"
 
 // Graphs as compilers see them.
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "backends/lazy/value.h"
-#include "c10/backend.h"
-#include "c10/stream.h"
+#include "c10/device/backend.h"
+#include "c10/device/stream.h"
 
 namespace sy::lazy {
 

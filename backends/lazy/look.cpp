@@ -8,8 +8,8 @@
 #include "aten/operators.h"
 #include "backends/lazy/record.h"
 #include "backends/lazy/run.h"
-#include "c10/error.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
+#include "c10/process/error.h"
 
 namespace sy::lazy {
 

@@ -6,7 +6,7 @@
 #include "aten/backend/region_builder.h"
 #include "backends/lazy/graph_view.h"
 #include "backends/lazy/groups.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::lazy {
 

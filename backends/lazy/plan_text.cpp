@@ -1,7 +1,7 @@
 #include "backends/lazy/graph_view.h"
 #include "backends/lazy/plan.h"
 #include "backends/lazy/text.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 // Plans as people see them.
 

@@ -10,9 +10,9 @@
 #include "backends/lazy/capture.h"
 #include "backends/lazy/constants.h"
 #include "backends/lazy/graph.h"
-#include "c10/error.h"
+#include "c10/dispatch/thread_state.h"
+#include "c10/process/error.h"
 #include "c10/schema/function_schema.h"
-#include "c10/thread_state.h"
 
 // An operator that gives fresh results is recorded; one that writes comes here
 // as that and a copy to what it writes (copies.cpp).

@@ -1,8 +1,8 @@
 #include "aten/backend/node.h"
 #include "aten/backend/write_plan.h"
 #include "backends/lazy/record.h"
-#include "c10/dispatcher.h"
-#include "c10/introspect.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/dispatch/introspect.h"
 #include "c10/plugin/library.h"
 
 // The operators that the device has kernels for, and which kernels.

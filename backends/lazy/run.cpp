@@ -7,9 +7,9 @@
 #include "aten/backend/pending.h"
 #include "aten/engine/copy.h"
 #include "backends/lazy/plan.h"
-#include "c10/error.h"
-#include "c10/thread_state.h"
-#include "c10/trace.h"
+#include "c10/dispatch/thread_state.h"
+#include "c10/dispatch/trace.h"
+#include "c10/process/error.h"
 
 namespace sy::lazy {
 

@@ -3,7 +3,7 @@
 #include "backends/lazy/graph_view.h"
 #include "backends/lazy/plan.h"
 #include "backends/lazy/run_node.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::lazy {
 

@@ -6,7 +6,7 @@
 
 #include "aten/backend/pending.h"
 #include "aten/engine/copy.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::lazy {
 

@@ -11,10 +11,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "c10/demangle.h"
-#include "c10/environment.h"
-#include "c10/error.h"
-#include "c10/fork.h"
+#include "c10/process/demangle.h"
+#include "c10/process/environment.h"
+#include "c10/process/error.h"
+#include "c10/process/fork.h"
 
 namespace sy::lazy {
 

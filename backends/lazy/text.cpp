@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "backends/lazy/groups.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::lazy {
 

@@ -9,12 +9,12 @@
 #include "backends/lazy/capture.h"
 #include "backends/lazy/graph.h"
 #include "backends/lazy/inner_stream.h"
-#include "c10/backend.h"
-#include "c10/device_guard.h"
-#include "c10/environment.h"
-#include "c10/error.h"
-#include "c10/fork.h"
-#include "c10/thread_state.h"
+#include "c10/device/backend.h"
+#include "c10/device/device_guard.h"
+#include "c10/dispatch/thread_state.h"
+#include "c10/process/environment.h"
+#include "c10/process/error.h"
+#include "c10/process/fork.h"
 
 namespace sy::lazy {
 

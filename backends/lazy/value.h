@@ -9,11 +9,11 @@
 #include "aten/program/op_desc.h"
 #include "aten/tensor.h"
 #include "backends/lazy/few.h"
-#include "c10/dispatcher.h"
-#include "c10/fork.h"
-#include "c10/pool.h"
-#include "c10/storage_payload.h"
-#include "c10/value.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/memory/pool.h"
+#include "c10/process/fork.h"
+#include "c10/tensor/storage_payload.h"
+#include "c10/tensor/value.h"
 
 // Recorded calls, and how tensors of the lazy device know theirs.
 //

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <numeric>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::pjrt {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "c10/array_ref.h"
-#include "c10/scalar_type.h"
+#include "c10/tensor/array_ref.h"
+#include "c10/tensor/scalar_type.h"
 
 // Writes StableHLO text, a line for each operation. The text is what the
 // specification of StableHLO (openxla.org/stablehlo/spec) calls its pretty

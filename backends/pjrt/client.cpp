@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "backends/pjrt/ffi.h"
-#include "c10/environment.h"
-#include "c10/error.h"
+#include "c10/process/environment.h"
+#include "c10/process/error.h"
 
 namespace sy::pjrt {
 

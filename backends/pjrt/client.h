@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "backends/pjrt/plugin.h"
-#include "c10/array_ref.h"
-#include "c10/scalar_type.h"
-#include "c10/storage.h"
+#include "c10/tensor/array_ref.h"
+#include "c10/tensor/scalar_type.h"
+#include "c10/tensor/storage.h"
 
 // Compiles programs in StableHLO text with a PJRT plugin, and runs them on
 // memory of the CPU.

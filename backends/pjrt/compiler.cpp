@@ -9,10 +9,10 @@
 #include "backends/pjrt/client.h"
 #include "backends/pjrt/ffi.h"
 #include "backends/pjrt/lower.h"
-#include "c10/environment.h"
-#include "c10/error.h"
+#include "c10/dispatch/trace.h"
 #include "c10/plugin/library.h"
-#include "c10/trace.h"
+#include "c10/process/environment.h"
+#include "c10/process/error.h"
 
 // The engine "pjrt": graphs become programs of a PJRT plugin.
 

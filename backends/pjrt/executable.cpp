@@ -3,7 +3,7 @@
 
 #include "backends/pjrt/client.h"
 #include "backends/pjrt/ffi.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::pjrt {
 

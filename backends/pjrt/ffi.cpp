@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "backends/pjrt/ffi_c_api.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::pjrt {
 

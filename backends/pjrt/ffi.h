@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "backends/pjrt/plugin.h"
-#include "c10/array_ref.h"
+#include "c10/tensor/array_ref.h"
 
 // C++ functions that compiled programs call. The text of a call is
 //

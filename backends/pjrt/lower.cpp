@@ -5,7 +5,7 @@
 
 #include "backends/pjrt/primitives.h"
 #include "backends/pjrt/views.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::pjrt {
 

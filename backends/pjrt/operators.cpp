@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "backends/pjrt/lower.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 // Operators that XLA has: products, convolutions, concatenation.
 

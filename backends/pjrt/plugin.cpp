@@ -11,7 +11,7 @@
 #include <mutex>
 #include <string_view>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::pjrt {
 

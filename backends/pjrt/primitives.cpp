@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "aten/program/primitives.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::pjrt {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy {
 

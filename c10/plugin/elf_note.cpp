@@ -8,12 +8,12 @@
 #include <cstring>
 #include <vector>
 
-#include "c10/error.h"
 #include "c10/plugin/elf_dynamic.h"
 #include "c10/plugin/elf_segments.h"
 #include "c10/plugin/library.h"
 #include "c10/plugin/library_file.h"
 #include "c10/plugin/load_library.h"
+#include "c10/process/error.h"
 
 namespace sy {
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "c10/error.h"
 #include "c10/plugin/elf_dynamic.h"
+#include "c10/process/error.h"
 
 namespace sy {
 

@@ -3,8 +3,8 @@
 #include <set>
 #include <string_view>
 
-#include "c10/error.h"
 #include "c10/plugin/elf_dynamic.h"
+#include "c10/process/error.h"
 
 namespace sy {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "c10/registry.h"
+#include "c10/dispatch/registry.h"
 #include "c10/schema/function_schema.h"
 
 namespace sy {

@@ -4,11 +4,11 @@
 #include <string_view>
 #include <vector>
 
-#include "c10/backend.h"
-#include "c10/backend_service.h"
-#include "c10/boxing.h"
-#include "c10/kernel.h"
-#include "c10/operator_def.h"
+#include "c10/device/backend.h"
+#include "c10/device/backend_service.h"
+#include "c10/dispatch/boxing.h"
+#include "c10/dispatch/kernel.h"
+#include "c10/dispatch/operator_def.h"
 #include "c10/plugin/library_note.h"
 
 // Registration. A library's source says

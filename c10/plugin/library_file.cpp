@@ -13,11 +13,11 @@
 #include <optional>
 #include <string_view>
 
-#include "c10/demangle.h"
-#include "c10/environment.h"
-#include "c10/error.h"
 #include "c10/plugin/load_library.h"
-#include "c10/trusted_file.h"
+#include "c10/process/demangle.h"
+#include "c10/process/environment.h"
+#include "c10/process/error.h"
+#include "c10/process/trusted_file.h"
 
 namespace sy {
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "c10/sdk_layout.h"
+#include "c10/plugin/sdk_layout.h"
 
 namespace sy {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "c10/device.h"
+#include "c10/device/device.h"
 #include "c10/macros.h"
 
 namespace sy {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "c10/dispatch/registry.h"
 #include "c10/plugin/library_file.h"
-#include "c10/registry.h"
 
 namespace sy {
 

@@ -1,6 +1,6 @@
 #include "c10/plugin/runtime_library.h"
 
-#include "c10/registry.h"
+#include "c10/dispatch/registry.h"
 
 namespace sy {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "c10/kernel.h"
-#include "c10/operator_def.h"
+#include "c10/dispatch/kernel.h"
+#include "c10/dispatch/operator_def.h"
 
 namespace sy {
 

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-// Numbers of an operator's definition (c10/operator_def.h) which the generator
-// writes and the library reads.
+// Numbers of an operator's definition (c10/dispatch/operator_def.h) which the
+// generator writes and the library reads.
 
 namespace sy {
 

@@ -115,7 +115,7 @@ class Emitter {
     if (options_.plugin) {
       w.line("#include <sy/library.h>");
     } else {
-      includes(w, {"aten/tensor.h", "c10/backend.h"});
+      includes(w, {"aten/tensor.h", "c10/device/backend.h"});
     }
     w.gap();
     w.comment("Kernels to write; one that is missing is named by the linker.");

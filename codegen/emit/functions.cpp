@@ -254,7 +254,7 @@ std::string emit_ops_header(const Model&, const Family& family) {
   w.raw(banner(family));
   w.line("#pragma once");
   w.gap();
-  includes(w, {"aten/tensor.h", "c10/dispatcher.h"});
+  includes(w, {"aten/tensor.h", "c10/dispatch/dispatcher.h"});
   open_namespace(w, "sy::ops");
   for (const Operator& op : family.operators) {
     for (const Overload* o : op.overloads()) ops_struct(w, op, *o);

@@ -10,7 +10,7 @@
 #include "autograd/generated_support.h"
 #include "autograd/meta.h"
 #include "autograd/saved_tensor.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::compiling {
 

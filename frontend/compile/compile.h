@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/compile/function.h"
 
 // A callable whose calls are captured once as a graph of fused loops and

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/compile/state.h"
 
 namespace sy::compiling {

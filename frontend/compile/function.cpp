@@ -3,11 +3,11 @@
 #include "aten/backend/capture.h"
 #include "aten/backend/pending.h"
 #include "autograd/thread.h"
-#include "c10/environment.h"
-#include "c10/error.h"
-#include "c10/fork.h"
+#include "c10/dispatch/thread_state.h"
 #include "c10/plugin/load_library.h"
-#include "c10/thread_state.h"
+#include "c10/process/environment.h"
+#include "c10/process/error.h"
+#include "c10/process/fork.h"
 #include "frontend/compile/state.h"
 
 namespace sy::compiling {

@@ -6,7 +6,7 @@
 
 #include "autograd/hooks.h"
 #include "autograd/meta.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/compile/compile.h"
 
 namespace sy::compiling {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 #include "frontend/compile/function.h"
 
 // The state that must be as it was for a graph to be replayed.

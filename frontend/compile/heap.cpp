@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "c10/capture.h"
+#include "c10/dispatch/capture.h"
 #include "c10/macros.h"
 
 namespace sy::compiling {

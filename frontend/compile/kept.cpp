@@ -3,7 +3,7 @@
 #include <map>
 #include <mutex>
 
-#include "c10/fork.h"
+#include "c10/process/fork.h"
 
 namespace sy::compiling {
 

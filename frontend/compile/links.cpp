@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "c10/capture.h"
+#include "c10/dispatch/capture.h"
 #include "frontend/compile/heap.h"
 #include "frontend/compile/stack.h"
 

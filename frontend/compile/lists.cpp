@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "c10/capture.h"
+#include "c10/dispatch/capture.h"
 #include "frontend/compile/heap.h"
 #include "frontend/compile/reach.h"
 #include "frontend/compile/stack.h"

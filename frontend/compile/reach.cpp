@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "c10/pool.h"
+#include "c10/memory/pool.h"
 #include "frontend/compile/heap.h"
 #include "frontend/compile/stack.h"
 

@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "aten/backend/capture.h"
-#include "c10/capture.h"
-#include "c10/fork.h"
-#include "c10/pool.h"
+#include "c10/dispatch/capture.h"
+#include "c10/memory/pool.h"
+#include "c10/process/fork.h"
 #include "frontend/compile/heap.h"
 #include "frontend/compile/reach.h"
 #include "frontend/compile/stack.h"

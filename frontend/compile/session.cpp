@@ -6,7 +6,7 @@
 
 #include "aten/engine/guard.h"
 #include "autograd/meta.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/compile/binder.h"
 
 namespace sy::compiling {

@@ -6,9 +6,9 @@
 #include <optional>
 #include <string_view>
 
-#include "c10/environment.h"
-#include "c10/error.h"
-#include "c10/trace.h"
+#include "c10/dispatch/trace.h"
+#include "c10/process/environment.h"
+#include "c10/process/error.h"
 
 namespace sy::compiling {
 

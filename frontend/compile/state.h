@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "c10/fork.h"
+#include "c10/process/fork.h"
 #include "frontend/compile/credit.h"
 #include "frontend/compile/effects.h"
 #include "frontend/compile/function.h"

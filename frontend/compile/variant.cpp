@@ -4,7 +4,7 @@
 
 #include "aten/operators.h"
 #include "autograd/meta.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::compiling {
 

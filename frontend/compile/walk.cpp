@@ -5,9 +5,9 @@
 #include <tuple>
 #include <utility>
 
-#include "c10/backend.h"
-#include "c10/error.h"
-#include "c10/generator.h"
+#include "c10/device/backend.h"
+#include "c10/device/generator.h"
+#include "c10/process/error.h"
 
 namespace sy::compiling {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/compile/compile.h"
 #include "frontend/compile/heap.h"
 #include "frontend/compile/lists.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "c10/capture.h"
+#include "c10/dispatch/capture.h"
 #include "frontend/compile/guards.h"
 #include "frontend/compile/kept.h"
 #include "frontend/compile/links.h"

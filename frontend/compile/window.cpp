@@ -1,6 +1,6 @@
 #include "frontend/compile/window.h"
 
-#include "c10/capture.h"
+#include "c10/dispatch/capture.h"
 
 namespace sy::compiling {
 

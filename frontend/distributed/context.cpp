@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/group/abandoned.h"
 #include "frontend/distributed/group/collective_op.h"
 #include "frontend/distributed/group/presence.h"

@@ -4,8 +4,8 @@
 #include <mutex>
 #include <string>
 
-#include "c10/error.h"
 #include "c10/plugin/load_library.h"
+#include "c10/process/error.h"
 
 namespace sy::distributed {
 

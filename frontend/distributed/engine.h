@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "c10/macros.h"
-#include "c10/scalar_type.h"
+#include "c10/tensor/scalar_type.h"
 #include "frontend/distributed/reduce_op.h"
 
 // Engines move bytes between ranks: MPI, NCCL, or a library outside of the

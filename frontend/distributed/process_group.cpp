@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "c10/error.h"
-#include "c10/trace.h"
+#include "c10/dispatch/trace.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/group/member.h"
 #include "frontend/distributed/group/pair_op.h"
 #include "frontend/distributed/group/prepare.h"

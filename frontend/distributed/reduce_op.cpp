@@ -3,7 +3,7 @@
 #include <iterator>
 #include <string>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::distributed {
 

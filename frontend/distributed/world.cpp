@@ -3,8 +3,8 @@
 #include <mutex>
 #include <utility>
 
-#include "c10/dispatcher.h"
-#include "c10/error.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/context.h"
 #include "frontend/distributed/group/launch.h"
 #include "frontend/distributed/group/state.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <mutex>
 
-#include "c10/fork.h"
+#include "c10/process/fork.h"
 #include "frontend/io/format/mapped_file.h"
 #include "frontend/io/format/safetensors_header.h"
 #include "frontend/io/format/safetensors_index.h"

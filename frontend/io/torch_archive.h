@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "c10/value.h"
+#include "c10/tensor/value.h"
 #include "frontend/io/file_error.h"
 #include "frontend/io/torch_value.h"
 

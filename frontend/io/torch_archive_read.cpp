@@ -1,6 +1,6 @@
 #include <istream>
 
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 #include "frontend/io/format/file_view.h"
 #include "frontend/io/torch_archive.h"
 #include "frontend/io/torch_read.h"

@@ -5,7 +5,7 @@
 #include <ostream>
 #include <set>
 
-#include "c10/environment.h"
+#include "c10/process/environment.h"
 #include "frontend/io/format/mapped_file.h"
 #include "frontend/io/format/pickle_torch.h"
 #include "frontend/io/tensor_bytes.h"

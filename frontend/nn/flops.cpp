@@ -4,11 +4,11 @@
 #include <mutex>
 #include <string_view>
 
-#include "c10/dispatcher.h"
-#include "c10/fork.h"
-#include "c10/kernel_watch.h"
-#include "c10/tensor_base.h"
-#include "c10/value.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/dispatch/kernel_watch.h"
+#include "c10/process/fork.h"
+#include "c10/tensor/tensor_base.h"
+#include "c10/tensor/value.h"
 
 namespace sy::nn::detail {
 

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "aten/tensor.h"
-#include "c10/scalar.h"
+#include "c10/tensor/scalar.h"
 #include "frontend/nn/options/enums.h"
 
 // First values of parameters. Each function writes to the tensor, records no

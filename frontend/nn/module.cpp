@@ -4,8 +4,8 @@
 #include <unordered_set>
 
 #include "aten/operators.h"
-#include "c10/demangle.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
+#include "c10/process/demangle.h"
 #include "frontend/nn/hook_lists.h"
 #include "frontend/nn/tensors.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "aten/tensor.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 #include "frontend/io/named_tensors.h"
 #include "frontend/io/ordered_dict.h"
 #include "frontend/nn/clone.h"

@@ -5,9 +5,9 @@
 
 #include "autograd/function.h"
 #include "autograd/hooks.h"
-#include "c10/capture.h"
-#include "c10/fork.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/capture.h"
+#include "c10/dispatch/thread_state.h"
+#include "c10/process/fork.h"
 #include "frontend/nn/hook_lists.h"
 #include "frontend/nn/module.h"
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "c10/capture.h"
-#include "c10/error.h"
+#include "c10/dispatch/capture.h"
+#include "c10/process/error.h"
 #include "frontend/nn/hook_lists.h"
 #include "frontend/nn/module.h"
 

@@ -1,7 +1,7 @@
 #include <set>
 
 #include "aten/operators.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 #include "frontend/nn/hook_lists.h"
 #include "frontend/nn/module.h"
 #include "frontend/nn/tensors.h"

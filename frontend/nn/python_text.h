@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "c10/array_ref.h"
+#include "c10/tensor/array_ref.h"
 
 // Values as Python prints them, for extra_repr().
 

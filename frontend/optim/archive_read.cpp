@@ -3,7 +3,7 @@
 
 #include "aten/ops/factory.h"
 #include "aten/ops/shape.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 #include "frontend/io/torch_archive.h"
 #include "frontend/optim/lbfgs.h"
 #include "frontend/optim/optimizer_impl.h"

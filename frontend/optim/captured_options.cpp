@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "c10/capture.h"
+#include "c10/dispatch/capture.h"
 
 namespace sy::optim {
 

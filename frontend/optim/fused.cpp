@@ -3,8 +3,8 @@
 #include "aten/backend/node.h"
 #include "aten/backend/region_builder.h"
 #include "aten/engine/guard.h"
-#include "c10/dispatcher.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/dispatch/thread_state.h"
 #include "frontend/optim/update.h"
 
 // The calls of an update as one region.

@@ -8,7 +8,7 @@
 #include "aten/ops/foreach.h"
 #include "aten/ops/foreach_arithmetic.h"
 #include "aten/ops/shape.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 #include "frontend/optim/lbfgs_search.h"
 
 namespace sy::optim {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "aten/ops/factory.h"
-#include "c10/capture.h"
+#include "c10/dispatch/capture.h"
 #include "frontend/optim/lr_scheduler.h"
 #include "frontend/optim/lr_scheduler_numbers.h"
 #include "frontend/optim/misfits.h"

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <limits>
 
-#include "c10/capture.h"
+#include "c10/dispatch/capture.h"
 #include "frontend/optim/lr_scheduler_numbers.h"
 
 namespace sy::optim {

@@ -1,6 +1,6 @@
 #include "frontend/optim/misfits.h"
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::optim {
 

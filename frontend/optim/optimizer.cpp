@@ -7,8 +7,8 @@
 
 #include "aten/ops/factory.h"
 #include "aten/ops/foreach.h"
-#include "c10/capture.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/capture.h"
+#include "c10/dispatch/thread_state.h"
 #include "frontend/optim/optimizer_impl.h"
 
 namespace sy::optim {

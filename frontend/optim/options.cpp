@@ -4,8 +4,8 @@
 
 #include "aten/ops/factory.h"
 #include "aten/ops/indexing.h"
-#include "c10/capture.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/capture.h"
+#include "c10/dispatch/thread_state.h"
 
 namespace sy::optim {
 

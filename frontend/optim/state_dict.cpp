@@ -3,7 +3,7 @@
 
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 #include "frontend/optim/optimizer_impl.h"
 
 // Optimizers as names and tensors.

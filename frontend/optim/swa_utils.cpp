@@ -8,7 +8,7 @@
 #include "aten/operators.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/foreach_arithmetic.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 #include "frontend/nn/modules/norm_base.h"
 #include "frontend/nn/utils/parametrize.h"
 

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "aten/tensor.h"
-#include "c10/allocator.h"
-#include "c10/backend.h"
-#include "c10/device_guard.h"
-#include "c10/dispatcher.h"
-#include "c10/stream.h"
+#include "c10/device/backend.h"
+#include "c10/device/device_guard.h"
+#include "c10/device/stream.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/memory/allocator.h"
 
 // GPUs by CUDA. A program links nothing of it: the library is loaded, and the
 // driver with it.
@@ -25,9 +25,9 @@
 //   Tensor x = randn({64, 128}).to("cuda");     // runs after the call
 //   std::cout << (x * 2).sum().item<float>();   // waits
 //
-// Streams and events are those of c10/stream.h. Functions that take a device
-// accept "cuda", the thread's current one, and "cuda:1"; they throw ValueError
-// if there is no such device. Any thread may call them.
+// Streams and events are those of c10/device/stream.h. Functions that take a
+// device accept "cuda", the thread's current one, and "cuda:1"; they throw
+// ValueError if there is no such device. Any thread may call them.
 
 namespace sy::cuda {
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "aten/tensor.h"
-#include "c10/dispatcher.h"
-#include "c10/graphviz.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/process/graphviz.h"
 
 // The lazy device records calls and runs them together, fused, when a value is
 // asked for. docs/lazy.md explains it.

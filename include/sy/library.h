@@ -5,5 +5,5 @@
 
 #include "aten/backend/cpu_fallback.h"
 #include "aten/tensor.h"
-#include "c10/backend.h"
+#include "c10/device/backend.h"
 #include "c10/plugin/library.h"

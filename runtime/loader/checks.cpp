@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 #include "codegen/programs.h"
 #include "runtime/loader/descriptors.h"
 

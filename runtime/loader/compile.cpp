@@ -1,7 +1,7 @@
 #include <cmath>
 #include <utility>
 
-#include "c10/default_argument.h"
+#include "c10/dispatch/default_argument.h"
 #include "c10/schema/function_schema.h"
 #include "runtime/loader/evaluator.h"
 #include "runtime/loader/evaluator_node.h"

@@ -10,7 +10,7 @@
 #include "aten/engine/reduce.h"
 #include "aten/engine/scan.h"
 #include "aten/program/op_desc.h"
-#include "c10/value.h"
+#include "c10/tensor/value.h"
 #include "codegen/programs.h"
 
 // The descriptors that sygen prints as constants, with arrays of their own.

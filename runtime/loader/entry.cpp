@@ -1,7 +1,7 @@
 #include <mutex>
 #include <set>
 
-#include "c10/fork.h"
+#include "c10/process/fork.h"
 #include "runtime/loader/loaded_schema.h"
 #include "runtime/schema_api.h"
 

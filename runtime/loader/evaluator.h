@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "autograd/saved_meta.h"
-#include "c10/dispatcher.h"
-#include "c10/value.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/tensor/value.h"
 #include "lang/plan.h"
 
 namespace sy::runtime {

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "c10/value.h"
+#include "c10/tensor/value.h"
 
 namespace sy::runtime {
 

@@ -9,7 +9,7 @@
 #include "aten/engine/scan.h"
 #include "aten/engine/structured.h"
 #include "aten/engine/view.h"
-#include "c10/backend.h"
+#include "c10/device/backend.h"
 #include "runtime/loader/apart.h"
 #include "runtime/loader/operator_state.h"
 

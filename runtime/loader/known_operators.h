@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 #include "lang/tensor.h"
 
 namespace sy::runtime {

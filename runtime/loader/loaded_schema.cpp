@@ -1,7 +1,7 @@
 #include "runtime/loader/loaded_schema.h"
 
-#include "c10/backend.h"
-#include "c10/error.h"
+#include "c10/device/backend.h"
+#include "c10/process/error.h"
 #include "codegen/form_plan.h"
 #include "runtime/loader/checks.h"
 #include "runtime/loader/gradient.h"

@@ -1,8 +1,8 @@
 #include "runtime/loader/make_state.h"
 
-#include "c10/default_argument.h"
-#include "c10/dispatcher.h"
-#include "c10/error.h"
+#include "c10/dispatch/default_argument.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/process/error.h"
 #include "codegen/foreach.h"
 #include "codegen/form_plan.h"
 #include "codegen/functional_form.h"

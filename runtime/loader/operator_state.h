@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "aten/backend/engines.h"
-#include "c10/operator_def.h"
+#include "c10/dispatch/operator_def.h"
 #include "c10/plugin/library_token.h"
 #include "codegen/form_plan.h"
 #include "runtime/loader/descriptors.h"

@@ -2,8 +2,8 @@
 
 #include "aten/engine/copy.h"
 #include "aten/tensor.h"
-#include "c10/error.h"
-#include "c10/storage_payload.h"
+#include "c10/process/error.h"
+#include "c10/tensor/storage_payload.h"
 
 namespace sy {
 

@@ -24,7 +24,7 @@
 #include "autograd/anomaly.h"
 #include "autograd/api.h"
 #include "autograd/function.h"
-#include "c10/allocator.h"
+#include "c10/memory/allocator.h"
 #include "test/c10/expect_error.h"
 
 // Errors in a backward run: each is a typed error that names operator and

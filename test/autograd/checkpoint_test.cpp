@@ -8,7 +8,7 @@
 #include "autograd/api.h"
 #include "autograd/gradcheck.h"
 #include "autograd/saved_tensor.h"
-#include "c10/generator.h"
+#include "c10/device/generator.h"
 #include "test/autograd/sample_ops.h"
 #include "test/c10/expect_error.h"
 

@@ -6,7 +6,7 @@
 
 #include "autograd/api.h"
 #include "autograd/hooks.h"
-#include "c10/allocator.h"
+#include "c10/memory/allocator.h"
 #include "test/autograd/sample_ops.h"
 #include "test/c10/expect_error.h"
 

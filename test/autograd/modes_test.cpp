@@ -9,7 +9,7 @@
 #include "autograd/api.h"
 #include "autograd/function.h"
 #include "autograd/nested.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 #include "test/autograd/sample_ops.h"
 #include "test/c10/expect_error.h"
 

@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "aten/engine/view.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 #include "test/autograd/sample_ops.h"
 
 namespace sy::sample {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "aten/tensor.h"
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 #include "c10/plugin/library.h"
 
 // A small library of operators in the namespace `sample`, written by hand in

@@ -9,7 +9,7 @@
 #include "autograd/api.h"
 #include "autograd/meta.h"
 #include "autograd/saved_tensor.h"
-#include "c10/allocator.h"
+#include "c10/memory/allocator.h"
 
 // Nodes keep for their gradients the least that the formulas read: results
 // where they serve, nothing where sizes do.

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "aten/tensor.h"
+#include "c10/dispatch/thread_state.h"
 #include "c10/schema/function_schema.h"
-#include "c10/thread_state.h"
 #include "tools/sy/calls/words.h"
 
 // Every write of an operator is counted, and whoever was called to make it is

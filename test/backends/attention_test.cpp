@@ -16,7 +16,7 @@
 #include "aten/ops/reduction.h"
 #include "aten/ops/shape.h"
 #include "aten/ops/view.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 #include "test/c10/expect_error.h"
 
 namespace sy {

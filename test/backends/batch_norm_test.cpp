@@ -7,7 +7,7 @@
 #include "aten/ops/factory.h"
 #include "aten/ops/random.h"
 #include "aten/ops/view.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 #include "test/aten/tensor_values.h"
 #include "test/c10/expect_error.h"
 

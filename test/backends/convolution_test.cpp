@@ -10,7 +10,7 @@
 #include "aten/ops/random.h"
 #include "aten/ops/view.h"
 #include "aten/tensor_new.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 #include "test/aten/tensor_values.h"
 #include "test/c10/expect_error.h"
 

@@ -10,8 +10,8 @@
 #include "aten/ops/factory.h"
 #include "aten/ops/random.h"
 #include "aten/tensor_new.h"
-#include "c10/generator.h"
-#include "c10/parallel.h"
+#include "c10/device/generator.h"
+#include "c10/process/parallel.h"
 #include "test/c10/expect_error.h"
 
 namespace sy {

@@ -8,7 +8,7 @@
 #include "aten/tensor_new.h"
 #include "backends/cpu/indexing_kernels_gen.h"
 #include "backends/cpu/scatter_kernels_gen.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 #include "test/c10/expect_error.h"
 
 namespace sy {

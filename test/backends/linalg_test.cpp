@@ -14,9 +14,9 @@
 #include "aten/tensor_new.h"
 #include "backends/cpu/program/kernels.h"
 #include "backends/cpu/support/cpu_features.h"
-#include "c10/parallel.h"
-#include "c10/thread_state.h"
-#include "c10/trace.h"
+#include "c10/dispatch/thread_state.h"
+#include "c10/dispatch/trace.h"
+#include "c10/process/parallel.h"
 #include "test/aten/tensor_values.h"
 #include "test/c10/expect_error.h"
 

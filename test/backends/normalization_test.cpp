@@ -12,7 +12,7 @@
 #include "aten/ops/softmax.h"
 #include "aten/ops/view.h"
 #include "aten/tensor_new.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 #include "test/c10/expect_error.h"
 
 namespace sy {

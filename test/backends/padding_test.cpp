@@ -7,7 +7,7 @@
 #include "aten/ops/shape.h"
 #include "aten/ops/view.h"
 #include "aten/tensor_new.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 #include "test/aten/tensor_values.h"
 #include "test/c10/expect_error.h"
 

@@ -10,8 +10,8 @@
 #include "aten/engine/view.h"
 #include "aten/tensor_new.h"
 #include "backends/cpu/random_kernels_gen.h"
-#include "c10/parallel.h"
-#include "c10/philox.h"
+#include "c10/device/philox.h"
+#include "c10/process/parallel.h"
 #include "test/c10/expect_error.h"
 
 namespace sy {

@@ -15,9 +15,9 @@
 #include "aten/tensor_new.h"
 #include "autograd/api.h"
 #include "backends/cpu/gemm/packed_weight.h"
-#include "c10/allocator.h"
-#include "c10/thread_state.h"
-#include "c10/trace.h"
+#include "c10/dispatch/thread_state.h"
+#include "c10/dispatch/trace.h"
+#include "c10/memory/allocator.h"
 #include "test/aten/tensor_values.h"
 #include "test/c10/with_environment.h"
 

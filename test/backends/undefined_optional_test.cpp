@@ -9,7 +9,7 @@
 #include "aten/ops/loss_ranking.h"
 #include "aten/ops/normalization.h"
 #include "aten/ops/random.h"
-#include "c10/generator.h"
+#include "c10/device/generator.h"
 #include "test/aten/tensor_values.h"
 
 // An undefined tensor where a call may have none is none, as in ATen.

@@ -5,7 +5,7 @@
 #include <exception>
 #include <string>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 // The statement throws exactly this kind, and its message contains the text.
 #define SY_EXPECT_ERROR(statement, Kind, text)                           \

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy {
 

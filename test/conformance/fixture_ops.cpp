@@ -4,10 +4,10 @@
 #include <stdexcept>
 #include <thread>
 
-#include "c10/backend.h"
-#include "c10/error.h"
+#include "c10/device/backend.h"
 #include "c10/plugin/library.h"
-#include "c10/tensor_base.h"
+#include "c10/process/error.h"
+#include "c10/tensor/tensor_base.h"
 
 // Operators that behave well or badly on purpose: what the runner must tell
 // apart; and a device. A plugin, loaded by runner_test.py.

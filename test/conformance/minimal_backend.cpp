@@ -1,7 +1,7 @@
 #include "aten/backend/cpu_fallback.h"
 #include "aten/engine/copy.h"
-#include "c10/dispatcher.h"
-#include "c10/introspect.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/dispatch/introspect.h"
 #include "c10/plugin/library.h"
 #include "test/conformance/host_device.h"
 

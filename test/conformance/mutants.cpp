@@ -9,10 +9,10 @@
 #include "aten/backend/claims.h"
 #include "aten/backend/cpu_fallback.h"
 #include "aten/engine/copy.h"
-#include "c10/error.h"
 #include "c10/plugin/library.h"
-#include "c10/scalar.h"
-#include "c10/tensor_base.h"
+#include "c10/process/error.h"
+#include "c10/tensor/scalar.h"
+#include "c10/tensor/tensor_base.h"
 #include "test/conformance/host_device.h"
 
 // A backend in host memory whose kernels are right, but for the one that

@@ -5,8 +5,8 @@
 
 #include "aten/backend/cpu_fallback.h"
 #include "c10/plugin/library.h"
-#include "c10/scalar.h"
-#include "c10/tensor_base.h"
+#include "c10/tensor/scalar.h"
+#include "c10/tensor/tensor_base.h"
 
 // Mutants of operators whose kernels would be long: the CPU computes the
 // result, and SWITCHYARD_MUTANT names what is done wrong before or after. The

@@ -4,9 +4,9 @@
 #include <exception>
 #include <vector>
 
-#include "c10/allocator.h"
-#include "c10/dispatcher.h"
-#include "c10/error.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/memory/allocator.h"
+#include "c10/process/error.h"
 #include "c10/schema/function_schema.h"
 #include "test/fuzz/promise.h"
 #include "tools/sy/calls/words.h"

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <vector>
 
-#include "c10/error.h"
 #include "c10/plugin/load_library.h"
+#include "c10/process/error.h"
 #include "test/fuzz/promise.h"
 
 namespace sy::fuzz {

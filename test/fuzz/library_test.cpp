@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "c10/error.h"
 #include "c10/plugin/load_library.h"
+#include "c10/process/error.h"
 #include "test/fuzz/library_target.h"
 
 // Shared objects whose headers and notes were corrupted: some 100,000 of them,

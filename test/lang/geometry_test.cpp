@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "aten/contract/pooling_windows.h"
-#include "c10/tensor_impl.h"
+#include "c10/tensor/tensor_impl.h"
 #include "lang/index.h"
 #include "lang/index_eval.h"
 #include "lang/parser.h"

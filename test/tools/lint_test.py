@@ -63,7 +63,7 @@ class LintTest(unittest.TestCase):
                         "environment()")
         self.expect_clean("frontend/a.cpp", "// not getenv()\n")
         self.expect_clean("tools/sy/a.cpp", "auto v = std::getenv(\"A\");\n")
-        self.expect_clean("c10/environment.h",
+        self.expect_clean("c10/process/environment.h",
                           "#pragma once\nreturn ::secure_getenv(name);\n")
 
     def test_folders_of_sy_stand_on_those_before(self):
@@ -83,7 +83,7 @@ class LintTest(unittest.TestCase):
                      "new std::recursive_mutex;", "static std::once_flag f;"):
             self.expect("aten/a.cpp", lock + "\n", "child of fork")
         self.expect_clean("aten/a.cpp", "ForkMutex mutex_;\n")
-        self.expect_clean("c10/parallel.cpp", "std::mutex mutex_;\n")
+        self.expect_clean("c10/process/parallel.cpp", "std::mutex mutex_;\n")
 
     def test_only_the_active_instruction_set_is_called(self):
         self.expect("backends/cpu/x.cpp",

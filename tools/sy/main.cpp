@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "c10/schema/nearest.h"
 #include "tools/sy/command_line/commands.h"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "backends/cpu/engine/reduce_engine.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

@@ -9,7 +9,7 @@
 #include "backends/cpu/program/compiled.h"
 #include "backends/cpu/program/narrow.h"
 #include "backends/cpu/support/scratch.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "aten/engine/dims.h"
-#include "c10/tensor_base.h"
+#include "c10/tensor/tensor_base.h"
 
 // How a reduction walks the elements of a tensor. The dims form two groups,
 // each sorted (the fastest dim first) and merged where dims lie as one.

@@ -3,7 +3,7 @@
 
 #include "aten/ops/variance_desc.h"
 #include "backends/cpu/engine/reduce_engine.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

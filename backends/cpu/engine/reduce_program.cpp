@@ -6,7 +6,7 @@
 #include "backends/cpu/engine/reduce_engine.h"
 #include "backends/cpu/program/runner.h"
 #include "backends/cpu/support/scratch.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "aten/engine/dims.h"
-#include "c10/scalar.h"
-#include "c10/scalar_type.h"
+#include "c10/tensor/scalar.h"
+#include "c10/tensor/scalar_type.h"
 
 // Joins elements of a source to the elements of a tensor at indices.
 

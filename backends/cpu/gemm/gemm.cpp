@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "backends/cpu/support/inline_memory.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

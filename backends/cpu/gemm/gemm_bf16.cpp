@@ -4,7 +4,7 @@
 
 #include "backends/cpu/program/kernels.h"
 #include "backends/cpu/support/inline_memory.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

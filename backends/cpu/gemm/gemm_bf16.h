@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "backends/cpu/support/cpu_features.h"
-#include "c10/half.h"
+#include "c10/tensor/half.h"
 
 // Products of bfloat16 matrices in memory at any strides, on machines that
 // multiply pairs of bfloat16 (AVX512_BF16), twice as many per cycle as float.

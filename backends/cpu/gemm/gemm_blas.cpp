@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "backends/cpu/support/lapack.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

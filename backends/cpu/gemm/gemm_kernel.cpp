@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include "backends/cpu/gemm/gemm.h"
-#include "c10/half.h"
+#include "c10/tensor/half.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -10,9 +10,9 @@
 #include "backends/cpu/gemm/packed_weight.h"
 #include "backends/cpu/onednn/api.h"
 #include "backends/cpu/support/dtype_switch.h"
-#include "c10/fork.h"
-#include "c10/implementation.h"
-#include "c10/parallel.h"
+#include "c10/dispatch/implementation.h"
+#include "c10/process/fork.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

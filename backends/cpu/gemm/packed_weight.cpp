@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "backends/cpu/support/hash_of_bytes.h"
-#include "c10/allocator.h"
-#include "c10/fork.h"
-#include "c10/packed_weights.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
+#include "c10/memory/allocator.h"
+#include "c10/memory/packed_weights.h"
+#include "c10/process/fork.h"
 
 namespace sy::cpu {
 
@@ -47,7 +47,7 @@ struct Weight {
   // Keeps the object, not its memory: no other storage gets its address.
   weak_intrusive_ptr<StorageImpl> storage;
   uint32_t version = 0;
-  uint64_t promise = 0;  // see c10/packed_weights.h
+  uint64_t promise = 0;  // see c10/memory/packed_weights.h
   uint64_t last = 0;     // call
   std::vector<Packed> packed;
 };

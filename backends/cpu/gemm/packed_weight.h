@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "c10/tensor_base.h"
+#include "c10/tensor/tensor_base.h"
 
 // Note [Packed weights]
 // oneDNN's kernels read a weight in a layout of their own. Packing it takes as
@@ -14,7 +14,8 @@
 //   drops the copy. Writes through data_ptr() are not counted. Therefore
 //   nothing is kept for memory that is not the library's own, nor once a
 //   pointer to it was handed out, unless the user promises to write no more
-//   (c10/packed_weights.h). Nor while gradients are on: such weights change.
+//   (c10/memory/packed_weights.h). Nor while gradients are on: such weights
+//   change.
 // - A copy keeps no storage alive. It is freed by one of the next 64 calls
 //   after its weight is gone, by trim_memory(), and when memory runs out.
 // - At most SWITCHYARD_PACKED_LIMIT bytes are kept (default: an eighth of the

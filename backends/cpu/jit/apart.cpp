@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "c10/error.h"
-#include "c10/fork.h"
+#include "c10/process/error.h"
+#include "c10/process/fork.h"
 
 namespace sy::cpu::jit {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "c10/cache_folder.h"
+#include "c10/process/cache_folder.h"
 
 namespace sy::cpu::jit {
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "backends/cpu/jit/request.h"
-#include "c10/intrusive_ptr.h"
 #include "c10/macros.h"
+#include "c10/tensor/intrusive_ptr.h"
 
 namespace sy::cpu::jit {
 

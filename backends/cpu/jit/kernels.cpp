@@ -27,10 +27,10 @@
 #include "backends/cpu/jit/perf_map.h"
 #include "backends/cpu/jit/store.h"
 #include "backends/cpu/support/optional_library.h"
-#include "c10/environment.h"
-#include "c10/fork.h"
-#include "c10/thread_state.h"
-#include "c10/trace.h"
+#include "c10/dispatch/thread_state.h"
+#include "c10/dispatch/trace.h"
+#include "c10/process/environment.h"
+#include "c10/process/fork.h"
 
 namespace sy::cpu::jit {
 

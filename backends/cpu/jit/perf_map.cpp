@@ -8,8 +8,8 @@
 #include <cstring>
 #include <string>
 
-#include "c10/environment.h"
-#include "c10/error.h"
+#include "c10/process/environment.h"
+#include "c10/process/error.h"
 
 namespace sy::cpu::jit {
 

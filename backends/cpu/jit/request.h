@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "aten/program/program.h"
-#include "c10/scalar_type.h"
+#include "c10/tensor/scalar_type.h"
 
 // The request of the CPU to its compiler, and the image that it gets. Both are
 // bytes, so that they can be a key, go to a file and go to another process.

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "backends/cpu/jit/folder.h"
-#include "c10/fork.h"
+#include "c10/process/fork.h"
 
 namespace sy::cpu::jit {
 

@@ -3,8 +3,8 @@
 
 #include "backends/cpu/jit/kernels.h"
 #include "backends/cpu/jit/request.h"
-#include "c10/error.h"
 #include "c10/plugin/library.h"
+#include "c10/process/error.h"
 
 // The texts of <sy/jit.h>.
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "backends/cpu/support/dtype_switch.h"
-#include "c10/half.h"
+#include "c10/tensor/half.h"
 
 // Windows of images with channels last, a window at a time, compiled for each
 // instruction set. 16-bit elements are computed as floats and rounded once.

@@ -6,7 +6,7 @@
 
 #include "backends/cpu/program/kernels.h"
 #include "backends/cpu/program/machine_code.h"
-#include "c10/array_ref.h"
+#include "c10/tensor/array_ref.h"
 
 // A program as a list of kernel calls on cells. A cell is the number of an
 // address: each run gives the addresses. So little is left to do for a short

@@ -12,7 +12,7 @@
 #include "backends/cpu/program/narrow.h"
 #include "backends/cpu/program/reverse.h"
 #include "backends/cpu/program/table.h"
-#include "c10/environment.h"
+#include "c10/process/environment.h"
 
 namespace sy::tiles {
 

@@ -6,7 +6,7 @@
 #include "backends/cpu/program/compiled.h"
 #include "backends/cpu/program/narrow.h"
 #include "backends/cpu/program/steps.h"
-#include "c10/scalar_type.h"
+#include "c10/tensor/scalar_type.h"
 
 namespace sy::tiles {
 

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "backends/cpu/program/runner.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 // Shared by both ways of running a program.
 

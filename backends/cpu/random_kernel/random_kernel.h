@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <limits>
 
-#include "c10/half.h"
+#include "c10/device/philox.h"
 #include "c10/macros.h"
-#include "c10/philox.h"
+#include "c10/tensor/half.h"
 
 // Random words, and the numbers that are made of them. Compiled for each
 // instruction set, with the same results on all.

@@ -5,8 +5,8 @@
 #include "aten/engine/iter.h"
 #include "backends/cpu/engine/accumulator.h"
 #include "backends/cpu/region/run.h"
-#include "c10/parallel.h"
 #include "c10/plugin/library.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "backends/cpu/region/ops.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::cpu {
 

@@ -3,7 +3,7 @@
 
 #include "backends/cpu/region/run.h"
 #include "backends/cpu/support/scratch.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 

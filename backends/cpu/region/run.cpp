@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "aten/engine/iter.h"
-#include "c10/storage.h"
+#include "c10/tensor/storage.h"
 
 namespace sy::cpu {
 

@@ -8,8 +8,8 @@
 #include "aten/program/resolve.h"
 #include "backends/cpu/program/runner.h"
 #include "backends/cpu/region/plan.h"
-#include "c10/storage.h"
-#include "c10/tensor_impl.h"
+#include "c10/tensor/storage.h"
+#include "c10/tensor/tensor_impl.h"
 
 // A run of a region: its memory, the walk of each loop over that memory, and
 // the data of each thread.

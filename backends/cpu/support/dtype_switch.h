@@ -1,8 +1,8 @@
 #pragma once
 
 #include "backends/cpu/program/element16.h"
-#include "c10/error.h"
-#include "c10/scalar_type.h"
+#include "c10/process/error.h"
+#include "c10/tensor/scalar_type.h"
 
 // These call f.operator()<T>() for the C++ type of a dtype.
 

@@ -2,7 +2,7 @@
 
 #include "aten/engine/copy.h"
 #include "aten/engine/guard.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 // For kernels that compute each element from its index.
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "c10/device.h"
-#include "c10/storage.h"
+#include "c10/device/device.h"
+#include "c10/tensor/storage.h"
 
 namespace sy::cpu {
 

@@ -7,7 +7,7 @@
 #include "aten/engine/dims.h"
 #include "aten/engine/view.h"
 #include "backends/cpu/support/optional_library.h"
-#include "c10/fork.h"
+#include "c10/process/fork.h"
 
 namespace sy::cpu {
 

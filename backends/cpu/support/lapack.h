@@ -4,8 +4,8 @@
 
 #include "aten/tensor.h"
 #include "backends/cpu/lapack/api.h"
-#include "c10/fork.h"
-#include "c10/parallel.h"
+#include "c10/process/fork.h"
+#include "c10/process/parallel.h"
 
 // Shared by kernels on LAPACK: column-major matrices, memory for routines, the
 // walk over a batch. Dtypes are float32 and float64.

@@ -1,6 +1,6 @@
 #include "backends/cpu/onednn/api.h"
 #include "backends/cpu/support/optional_library.h"
-#include "c10/fork.h"
+#include "c10/process/fork.h"
 
 namespace sy::cpu {
 

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <string>
 
-#include "c10/environment.h"
-#include "c10/trusted_file.h"
+#include "c10/process/environment.h"
+#include "c10/process/trusted_file.h"
 
 namespace sy::cpu {
 

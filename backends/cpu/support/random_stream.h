@@ -3,14 +3,14 @@
 #include <optional>
 
 #include "backends/cpu/random_kernel/random_kernel.h"
-#include "c10/error.h"
-#include "c10/generator.h"
-#include "c10/philox.h"
+#include "c10/device/generator.h"
+#include "c10/device/philox.h"
+#include "c10/process/error.h"
 
 namespace sy::cpu {
 
 // The words that one call draws. They are reserved at once, so that any thread
-// can compute any of them. See Note [Random stream] in c10/philox.h.
+// can compute any of them. See Note [Random stream] in c10/device/philox.h.
 class RandomStream {
  public:
   RandomStream(const std::optional<Generator>& generator, uint64_t words) {

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "c10/device.h"
-#include "c10/error.h"
-#include "c10/storage.h"
+#include "c10/device/device.h"
+#include "c10/process/error.h"
+#include "c10/tensor/storage.h"
 
 namespace sy::cpu {
 

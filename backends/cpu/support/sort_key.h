@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backends/cpu/support/scratch.h"
-#include "c10/half.h"
+#include "c10/tensor/half.h"
 
 // Maps elements to unsigned integers of the same order: NaN is last, and -0 is
 // 0. Sorting, selection and search work on these keys.

@@ -13,7 +13,7 @@
 #include "backends/cuda/compile/cache.h"
 #include "backends/cuda/compile/pack.h"
 #include "backends/cuda/compile/record.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda {
 

@@ -8,7 +8,7 @@
 
 #include "backends/cuda/bake/bake.h"
 #include "backends/cuda/compile/record.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 // bake [--records FOLDER] [--instances FILE [--source NAME.cu]...]
 //      [--out FILE.pack] [--kept FOLDER]

@@ -6,8 +6,8 @@
 
 #include "backends/cuda/driver/library.h"
 #include "backends/cuda/runtime/device_state.h"
-#include "c10/environment.h"
-#include "c10/error.h"
+#include "c10/process/environment.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda::blas {
 

@@ -6,7 +6,7 @@
 #include <shared_mutex>
 
 #include "backends/cuda/runtime/device_state.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda::blas {
 

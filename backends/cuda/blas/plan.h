@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "backends/cuda/blas/library.h"
-#include "c10/scalar_type.h"
+#include "c10/tensor/scalar_type.h"
 
 // How cuBLASLt makes a product, chosen once for all products of the same shape,
 // layout, dtype and alignment.

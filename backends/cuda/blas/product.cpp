@@ -5,8 +5,8 @@
 
 #include "backends/cuda/blas/plan.h"
 #include "backends/cuda/runtime/library_work.h"
-#include "c10/error.h"
 #include "c10/plugin/library.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda::blas {
 

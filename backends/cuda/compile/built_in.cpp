@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "backends/cuda/compile/pack.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 // The symbols of the object that bake/kernels.bzl makes. Null where it is not
 // linked.

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backends/cuda/compile/image.h"
-#include "c10/cache_folder.h"
+#include "c10/process/cache_folder.h"
 
 namespace sy::cuda {
 

@@ -10,8 +10,8 @@
 #include "backends/cuda/dnn/library.h"
 #include "backends/cuda/driver/api.h"
 #include "backends/cuda/runtime/context.h"
-#include "c10/error.h"
 #include "c10/macros.h"
+#include "c10/process/error.h"
 
 // The lines that this library adds to `sy doctor`: docs/backends.md, "When it
 // does not load".

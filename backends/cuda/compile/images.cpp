@@ -11,7 +11,7 @@
 #include "backends/cuda/compile/nvrtc.h"
 #include "backends/cuda/compile/pack.h"
 #include "backends/cuda/runtime/context.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda {
 

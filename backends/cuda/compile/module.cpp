@@ -12,7 +12,7 @@
 #include "backends/cuda/compile/record.h"
 #include "backends/cuda/compile/unit.h"
 #include "backends/cuda/runtime/context.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "backends/cuda/driver/api.h"
-#include "c10/array_ref.h"
+#include "c10/tensor/array_ref.h"
 
 // Kernels by name. Sources are text that the library carries (*.cu and *.cuh of
 // backends/cuda) or prints (print/). They are compiled by NVRTC, or beforehand

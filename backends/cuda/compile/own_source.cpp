@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "backends/cuda/device/launch_head.cuh"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda {
 namespace {

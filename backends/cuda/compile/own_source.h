@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "c10/scalar_type.h"
+#include "c10/tensor/scalar_type.h"
 
 // The text of a kernel that a program wrote: a function of CUDA C++ with the
 // parameters that it likes. <sy/cuda.h> has the contract.

@@ -16,9 +16,9 @@
 #include <set>
 
 #include "backends/cuda/compile/pack_format.h"
-#include "c10/environment.h"
-#include "c10/error.h"
-#include "c10/trusted_file.h"
+#include "c10/process/environment.h"
+#include "c10/process/error.h"
+#include "c10/process/trusted_file.h"
 
 namespace sy::cuda {
 

@@ -12,7 +12,7 @@
 
 #include "backends/cuda/compile/pack.h"
 #include "backends/cuda/compile/pack_format.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda {
 

@@ -24,9 +24,9 @@
 #include "backends/cuda/compile/record.h"
 #include "backends/cuda/compile/unit.h"
 #include "backends/cuda/runtime/context.h"
-#include "c10/environment.h"
-#include "c10/error.h"
-#include "c10/trace.h"
+#include "c10/dispatch/trace.h"
+#include "c10/process/environment.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda {
 

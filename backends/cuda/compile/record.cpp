@@ -14,8 +14,8 @@
 #include <iterator>
 #include <utility>
 
-#include "c10/environment.h"
-#include "c10/error.h"
+#include "c10/process/environment.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda {
 

@@ -2,13 +2,13 @@
 
 #include <string_view>
 
-#include "c10/array_ref.h"
+#include "c10/tensor/array_ref.h"
 
-// The texts of the device code, as they were when the library was built: *.cu by
-// their path in backends/cuda ("indexing.cu", "engine/interpret.cu"), device/**
-// by their path in that folder ("functors/math.cuh"), and files of other folders
-// by their path in the repository. embed.py writes the table. An #include of
-// device code says one of these names.
+// The texts of the device code, as they were when the library was built: *.cu
+// by their path in backends/cuda ("indexing.cu", "engine/interpret.cu"),
+// device/** by their path in that folder ("functors/math.cuh"), and files of
+// other folders by their path in the repository. embed.py writes the table. An
+// #include of device code says one of these names.
 
 namespace sy::cuda {
 

@@ -20,7 +20,8 @@ struct bfloat16 {
   uint16_t bits;
 };
 
-// Float conversions round to nearest, ties to even, and keep NaN (c10/half.h).
+// Float conversions round to nearest, ties to even, and keep NaN
+// (c10/tensor/half.h).
 #ifdef __CUDA_ARCH__
 __device__ __forceinline__ float to_float(half16 x) {
   float f;

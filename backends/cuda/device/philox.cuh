@@ -2,7 +2,7 @@
 
 #include "kernel.cuh"
 
-// The generator of c10/philox.h, for kernels.
+// The generator of c10/device/philox.h, for kernels.
 
 namespace sy::cuda {
 

@@ -8,7 +8,7 @@
 namespace sy::cuda {
 
 // n elements, one after the other, of the blocks of a stream from `offset` on
-// (Note [Random stream] in c10/philox.h).
+// (Note [Random stream] in c10/device/philox.h).
 struct DrawParams {
   LaunchHead head;
   unsigned long long seed, offset;

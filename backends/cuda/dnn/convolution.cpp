@@ -6,7 +6,7 @@
 #include "backends/cuda/copy.h"
 #include "backends/cuda/dnn/problem.h"
 #include "backends/cuda/runtime/library_work.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda::dnn {
 

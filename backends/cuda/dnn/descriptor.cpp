@@ -1,6 +1,6 @@
 #include "backends/cuda/dnn/descriptor.h"
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda::dnn {
 

@@ -6,8 +6,8 @@
 #include <shared_mutex>
 #include <vector>
 
-#include "c10/array_ref.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
+#include "c10/tensor/array_ref.h"
 
 namespace sy::cuda::dnn {
 

@@ -7,7 +7,7 @@
 
 #include "aten/contract/convolution.h"
 #include "backends/cuda/dnn/descriptor.h"
-#include "c10/scalar_type.h"
+#include "c10/tensor/scalar_type.h"
 
 // How cuDNN makes a convolution or a gradient of one, chosen once for all of
 // the same sizes, strides and dtype.

@@ -6,8 +6,8 @@
 #include <cstdlib>
 
 #include "backends/cuda/driver/library.h"
-#include "c10/environment.h"
-#include "c10/error.h"
+#include "c10/process/environment.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda::driver {
 namespace {

@@ -12,7 +12,7 @@
 #include <mutex>
 #include <string_view>
 
-#include "c10/environment.h"
+#include "c10/process/environment.h"
 
 namespace sy::cuda::driver {
 namespace {

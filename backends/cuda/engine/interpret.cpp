@@ -14,7 +14,7 @@
 #include "backends/cuda/runtime/context.h"
 #include "backends/cuda/runtime/copy.h"
 #include "backends/cuda/runtime/launch.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda {
 

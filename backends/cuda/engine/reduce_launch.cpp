@@ -4,7 +4,7 @@
 
 #include "aten/engine/copy.h"
 #include "backends/cuda/runtime/launch.h"
-#include "c10/tensor_impl.h"
+#include "c10/tensor/tensor_impl.h"
 
 namespace sy::cuda {
 

@@ -8,7 +8,7 @@
 #include "backends/cuda/engine/layout.h"
 #include "backends/cuda/engine/numbers.h"
 #include "backends/cuda/engine/reduce_interpret.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda {
 

@@ -8,8 +8,8 @@
 #include "backends/cuda/engine/numbers.h"
 #include "backends/cuda/engine/region_interpret.h"
 #include "backends/cuda/print/body.h"
-#include "c10/dispatcher.h"
-#include "c10/error.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda {
 

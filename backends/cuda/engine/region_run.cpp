@@ -11,8 +11,8 @@
 #include "backends/cuda/engine/region_interpret.h"
 #include "backends/cuda/runtime/launch.h"
 #include "backends/cuda/runtime/stream.h"
-#include "c10/device_guard.h"
-#include "c10/error.h"
+#include "c10/device/device_guard.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda {
 

@@ -2,7 +2,7 @@
 
 #include "aten/engine/iter.h"
 #include "backends/cuda/engine/layout.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda {
 

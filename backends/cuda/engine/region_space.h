@@ -4,7 +4,7 @@
 
 #include "aten/backend/region.h"
 #include "backends/cuda/device/walk.cuh"
-#include "c10/tensor_impl.h"
+#include "c10/tensor/tensor_impl.h"
 
 // The sizes of a run of a region, and where its values lie.
 

@@ -7,7 +7,7 @@
 
 #include "backends/cuda/memory/device_memory.h"
 #include "backends/cuda/memory/pinned.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda {
 namespace {

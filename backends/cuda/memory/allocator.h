@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string>
 
-#include "c10/allocator.h"
+#include "c10/memory/allocator.h"
 
 // The memory of devices, and pinned memory of the host.
 

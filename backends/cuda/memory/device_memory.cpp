@@ -5,8 +5,8 @@
 
 #include "backends/cuda/memory/streams.h"
 #include "backends/cuda/runtime/context.h"
-#include "c10/device_guard.h"
-#include "c10/error.h"
+#include "c10/device/device_guard.h"
+#include "c10/process/error.h"
 
 // Note [Device memory]
 // Kernels run after the call that started them, so a freed block may still be

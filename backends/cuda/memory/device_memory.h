@@ -10,7 +10,7 @@
 #include "backends/cuda/memory/foreign_uses.h"
 #include "backends/cuda/memory/heap.h"
 #include "backends/cuda/memory/thread_part.h"
-#include "c10/allocator.h"
+#include "c10/memory/allocator.h"
 
 namespace sy::cuda {
 

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "c10/block_uses.h"
+#include "c10/memory/block_uses.h"
 
 namespace sy::cuda {
 

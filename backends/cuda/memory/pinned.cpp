@@ -7,7 +7,7 @@
 #include "backends/cuda/driver/api.h"
 #include "backends/cuda/memory/streams.h"
 #include "backends/cuda/runtime/context.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda {
 namespace {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "c10/allocator.h"
-#include "c10/block_uses.h"
+#include "c10/memory/allocator.h"
+#include "c10/memory/block_uses.h"
 
 namespace sy::cuda {
 

@@ -6,8 +6,8 @@
 #include "backends/cuda/memory/device_memory.h"
 #include "backends/cuda/memory/streams.h"
 #include "backends/cuda/runtime/context.h"
-#include "c10/device_guard.h"
-#include "c10/error.h"
+#include "c10/device/device_guard.h"
+#include "c10/process/error.h"
 
 // The steps of the allocator when a heap has no block at hand, cheapest first:
 // see which work is done; map more memory; take the free blocks of threads and

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "backends/cuda/runtime/stream.h"
-#include "c10/block_uses.h"
+#include "c10/memory/block_uses.h"
 
 // The allocators' questions to the device's streams. A stream that was
 // destroyed and has done its work has completed every ticket.

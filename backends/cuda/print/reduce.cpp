@@ -5,7 +5,7 @@
 
 #include "backends/cuda/print/body.h"
 #include "backends/cuda/print/values.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda::print {
 

@@ -6,7 +6,7 @@
 #include "backends/cuda/print/pointwise.h"
 #include "backends/cuda/print/region_printer.h"
 #include "backends/cuda/print/values.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda::print {
 

@@ -6,7 +6,7 @@
 
 #include "backends/cuda/print/body.h"
 #include "backends/cuda/print/region.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 // The common part of the printers of kernels of regions.
 

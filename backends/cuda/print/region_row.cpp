@@ -2,7 +2,7 @@
 
 #include "backends/cuda/print/body.h"
 #include "backends/cuda/print/region_printer.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda::print {
 

@@ -5,7 +5,7 @@
 
 #include "aten/program/compute_type.h"
 #include "backends/cuda/print/body.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 // Expressions between memory, registers and the numbers of a call
 // (device/element.cuh).

@@ -9,9 +9,9 @@
 
 #include "backends/cuda/memory/allocator.h"
 #include "backends/cuda/runtime/device_state.h"
-#include "c10/device_guard.h"
-#include "c10/error.h"
-#include "c10/missing_devices.h"
+#include "c10/device/device_guard.h"
+#include "c10/device/missing_devices.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda {
 namespace {

@@ -7,7 +7,7 @@
 #include "backends/cuda/memory/allocator.h"
 #include "backends/cuda/runtime/device_state.h"
 #include "backends/cuda/runtime/stream.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "aten/tensor.h"
-#include "c10/storage.h"
+#include "c10/tensor/storage.h"
 
 // Copies and fills of bytes, in the current stream of the thread, behind what
 // is in the other streams of the device.

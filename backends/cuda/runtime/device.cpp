@@ -9,8 +9,8 @@
 #include "backends/cuda/runtime/copy.h"
 #include "backends/cuda/runtime/device_state.h"
 #include "backends/cuda/runtime/stream.h"
-#include "c10/error.h"
 #include "c10/plugin/library.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda {
 namespace {

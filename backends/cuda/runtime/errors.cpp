@@ -5,8 +5,8 @@
 #include <map>
 
 #include "backends/cuda/runtime/device_state.h"
-#include "c10/dispatcher.h"
-#include "c10/error.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/process/error.h"
 #include "c10/schema/function_schema.h"
 
 namespace sy::cuda {

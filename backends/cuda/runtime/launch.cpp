@@ -7,10 +7,10 @@
 
 #include "backends/cuda/runtime/device_state.h"
 #include "backends/cuda/runtime/stream.h"
-#include "c10/device_guard.h"
-#include "c10/environment.h"
-#include "c10/error.h"
-#include "c10/stream.h"
+#include "c10/device/device_guard.h"
+#include "c10/device/stream.h"
+#include "c10/process/environment.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda {
 

@@ -5,9 +5,9 @@
 #include "backends/cuda/copy.h"
 #include "backends/cuda/runtime/device_state.h"
 #include "backends/cuda/runtime/stream.h"
-#include "c10/dispatcher.h"
-#include "c10/error.h"
-#include "c10/stream.h"
+#include "c10/device/stream.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda {
 

@@ -12,9 +12,9 @@
 #include "backends/cuda/compile/record.h"
 #include "backends/cuda/runtime/context.h"
 #include "backends/cuda/runtime/launch.h"
-#include "c10/device_guard.h"
-#include "c10/error.h"
+#include "c10/device/device_guard.h"
 #include "c10/plugin/library.h"
+#include "c10/process/error.h"
 
 // Kernels that programs wrote: what sy::cuda::compile() and Kernel::launch() of
 // <sy/cuda.h> call.

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "backends/cuda/runtime/device_state.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::cuda {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "c10/stream.h"
+#include "c10/device/stream.h"
 
 // The streams of CUDA devices. Stream 0 of a device is ordered with the
 // driver's own default stream, so that work which other code puts there sees

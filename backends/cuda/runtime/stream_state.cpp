@@ -1,9 +1,9 @@
 #include "backends/cuda/runtime/stream_state.h"
 
 #include "backends/cuda/runtime/device_state.h"
-#include "c10/device_guard.h"
-#include "c10/dispatcher.h"
-#include "c10/error.h"
+#include "c10/device/device_guard.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/process/error.h"
 
 // Note [Tickets]
 //

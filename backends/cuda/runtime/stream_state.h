@@ -9,7 +9,7 @@
 
 #include "backends/cuda/driver/api.h"
 #include "c10/macros.h"
-#include "c10/scalar_type.h"
+#include "c10/tensor/scalar_type.h"
 
 // Streams as the runtime keeps them. See Note [Tickets] in stream_state.cpp.
 

@@ -9,7 +9,7 @@
 #include "backends/cuda/device/compact.cuh"
 #include "backends/cuda/support/group.h"
 #include "backends/cuda/support/walk.h"
-#include "c10/backend.h"
+#include "c10/device/backend.h"
 
 namespace sy::cuda {
 

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "backends/cuda/compile/module.h"
-#include "c10/scalar_type.h"
+#include "c10/tensor/scalar_type.h"
 
 namespace sy::cuda {
 

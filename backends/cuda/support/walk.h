@@ -5,7 +5,7 @@
 
 #include "aten/engine/dims.h"
 #include "backends/cuda/device/walk.cuh"
-#include "c10/tensor_base.h"
+#include "c10/tensor/tensor_base.h"
 
 // Walks over several tensors, as kernels take them.
 

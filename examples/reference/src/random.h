@@ -2,14 +2,14 @@
 
 #include <optional>
 
-#include "c10/generator.h"
-#include "c10/philox.h"
+#include "c10/device/generator.h"
+#include "c10/device/philox.h"
 #include "elements.h"
 
 namespace reference {
 
 // The words that one call draws from the stream of a seed: see
-// Note [Random stream] in c10/philox.h.
+// Note [Random stream] in c10/device/philox.h.
 class Stream {
  public:
   Stream(const std::optional<sy::Generator>& given, sy::Device device,

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "aten/tensor.h"
-#include "c10/generator.h"
+#include "c10/device/generator.h"
 #include "frontend/distributed/process_group.h"
 #include "frontend/io/named_tensors.h"
 #include "frontend/io/safetensors.h"

@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/checkpoint/checkpoint_manifest.h"
 #include "frontend/io/file_error.h"
 

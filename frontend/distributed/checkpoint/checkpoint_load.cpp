@@ -6,7 +6,7 @@
 
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/checkpoint/checkpoint.h"
 #include "frontend/distributed/checkpoint/checkpoint_folder.h"
 #include "frontend/distributed/checkpoint/checkpoint_manifest.h"

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <set>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/io/file_error.h"
 #include "frontend/io/format/mapped_file.h"
 #include "frontend/io/format/safetensors_index.h"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <random>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/checkpoint/checkpoint.h"
 #include "frontend/distributed/checkpoint/checkpoint_folder.h"
 #include "frontend/distributed/checkpoint/checkpoint_manifest.h"

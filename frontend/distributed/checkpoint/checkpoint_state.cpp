@@ -1,7 +1,7 @@
 #include <charconv>
 #include <cstdio>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/checkpoint/checkpoint.h"
 #include "frontend/distributed/training/sampler_support.h"
 #include "frontend/io/format/file_view.h"

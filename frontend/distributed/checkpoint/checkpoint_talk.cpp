@@ -5,7 +5,7 @@
 #include <exception>
 
 #include "aten/ops/factory.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/context.h"
 
 namespace sy::distributed {

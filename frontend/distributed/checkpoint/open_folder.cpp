@@ -12,7 +12,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/io/file_error.h"
 
 namespace sy::distributed {

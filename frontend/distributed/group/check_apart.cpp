@@ -2,7 +2,7 @@
 #include <iterator>
 #include <vector>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/group/collective_op.h"
 
 namespace sy::distributed {

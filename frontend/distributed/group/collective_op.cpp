@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/group/abandoned.h"
 #include "frontend/distributed/group/reduce.h"
 

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/group/collective_op.h"
 
 namespace sy::distributed {

@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "c10/environment.h"
-#include "c10/error.h"
+#include "c10/process/environment.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/group/abandoned.h"
 
 namespace sy::distributed {

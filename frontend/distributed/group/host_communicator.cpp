@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/group/abandoned.h"
 #include "frontend/distributed/group/call.h"
 

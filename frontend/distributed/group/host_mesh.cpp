@@ -13,7 +13,7 @@
 #include <random>
 #include <span>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::distributed {
 

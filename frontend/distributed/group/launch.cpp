@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "c10/environment.h"
-#include "c10/error.h"
+#include "c10/process/environment.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/store/job_secret.h"
 #include "frontend/distributed/store/tcp_store_socket.h"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::distributed {
 

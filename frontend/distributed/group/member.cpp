@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/group/abandoned.h"
 #include "frontend/distributed/group/state.h"
 #include "frontend/distributed/group/watched.h"

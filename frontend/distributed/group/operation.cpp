@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "c10/error.h"
-#include "c10/trace_interval.h"
+#include "c10/dispatch/trace_interval.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/group/member.h"
 #include "frontend/distributed/group/rethrow.h"
 #include "frontend/distributed/group/state.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "c10/stream.h"
+#include "c10/device/stream.h"
 #include "frontend/distributed/group/call.h"
 
 // Calls under way. Nothing here is public: programs hold Works.

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/group/abandoned.h"
 
 namespace sy::distributed {

@@ -5,11 +5,11 @@
 
 #include "aten/engine/guard.h"
 #include "aten/ops/shape.h"
-#include "c10/backend.h"
-#include "c10/error.h"
-#include "c10/stream.h"
-#include "c10/tensor_impl.h"
-#include "c10/thread_state.h"
+#include "c10/device/backend.h"
+#include "c10/device/stream.h"
+#include "c10/dispatch/thread_state.h"
+#include "c10/process/error.h"
+#include "c10/tensor/tensor_impl.h"
 
 namespace sy::distributed {
 

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "c10/environment.h"
-#include "c10/error.h"
-#include "c10/trace_interval.h"
+#include "c10/dispatch/trace_interval.h"
+#include "c10/process/environment.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/group/launch.h"
 #include "frontend/distributed/group/watched.h"
 #include "frontend/distributed/store/job_secret.h"

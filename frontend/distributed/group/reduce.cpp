@@ -9,7 +9,7 @@
 #include <bit>
 #include <type_traits>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::distributed {
 
@@ -82,8 +82,8 @@ SY_ALWAYS_INLINE uint32_t pick(bool condition, uint32_t a, uint32_t b) {
   return b ^ ((a ^ b) & (0u - static_cast<uint32_t>(condition)));
 }
 
-// The conversions of c10/half.h without branches; their results are the same
-// bits.
+// The conversions of c10/tensor/half.h without branches; their results are the
+// same bits.
 SY_ALWAYS_INLINE float widen(Half h) {
   const uint32_t magnitude = h.bits & 0x7fffu;
   const uint32_t sign = static_cast<uint32_t>(h.bits & 0x8000u) << 16;

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "c10/scalar_type.h"
+#include "c10/tensor/scalar_type.h"
 #include "frontend/distributed/reduce_op.h"
 
 // Reductions of plain memory, in the calling thread: what a group adds itself,

@@ -1,6 +1,6 @@
 #include "frontend/distributed/group/rethrow.h"
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::distributed {
 

@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::distributed {
 

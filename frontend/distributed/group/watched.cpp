@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::distributed {
 

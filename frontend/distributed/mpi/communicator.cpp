@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/mpi/errors.h"
 
 namespace sy::distributed::mpi {

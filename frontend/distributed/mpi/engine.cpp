@@ -1,5 +1,5 @@
 #include "frontend/distributed/engine.h"
-#include "c10/environment.h"
+#include "c10/process/environment.h"
 
 #include <algorithm>
 #include <charconv>
@@ -7,9 +7,9 @@
 #include <memory>
 #include <string>
 
-#include "c10/device.h"
-#include "c10/error.h"
+#include "c10/device/device.h"
 #include "c10/plugin/library.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/mpi/api.h"
 #include "frontend/distributed/mpi/communicator.h"
 #include "frontend/distributed/mpi/errors.h"

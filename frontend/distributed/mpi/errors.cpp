@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/mpi/api.h"
 
 namespace sy::distributed::mpi {

@@ -5,8 +5,8 @@
 #include <initializer_list>
 #include <string>
 
-#include "c10/environment.h"
-#include "c10/error.h"
+#include "c10/process/environment.h"
+#include "c10/process/error.h"
 
 namespace sy::distributed::nccl {
 

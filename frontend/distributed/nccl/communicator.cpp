@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/nccl/collectives.h"
 
 namespace sy::distributed::nccl {

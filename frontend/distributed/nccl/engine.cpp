@@ -4,9 +4,9 @@
 #include <cstring>
 #include <memory>
 
-#include "c10/device.h"
-#include "c10/environment.h"
-#include "c10/error.h"
+#include "c10/device/device.h"
+#include "c10/process/environment.h"
+#include "c10/process/error.h"
 
 namespace sy::distributed::nccl {
 

@@ -5,7 +5,7 @@
 #include "aten/operators.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/shape.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 #include "frontend/distributed/context.h"
 #include "frontend/distributed/operators/collectives.h"
 #include "frontend/distributed/operators/named.h"

@@ -8,7 +8,7 @@
 
 #include "aten/ops/factory.h"
 #include "aten/tensor.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/operators/collectives_pending.h"
 #include "frontend/distributed/operators/named.h"
 

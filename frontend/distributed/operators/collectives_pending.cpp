@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "aten/backend/pending.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 
 namespace sy::distributed {
 

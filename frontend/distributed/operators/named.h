@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/process_group.h"
 
 // Errors of the group's methods and of names, as those of an operator.

@@ -3,7 +3,7 @@
 #include <mutex>
 #include <utility>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/store/store.h"
 #include "frontend/distributed/store/store_state.h"
 

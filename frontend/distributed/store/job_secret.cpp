@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "c10/environment.h"
-#include "c10/error.h"
+#include "c10/process/environment.h"
+#include "c10/process/error.h"
 
 namespace sy::distributed {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/store/store_state.h"
 
 namespace sy::distributed {

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/store/store_state.h"
 #include "frontend/distributed/store/tcp_store_wire.h"
 

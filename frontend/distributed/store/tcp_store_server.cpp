@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "c10/error.h"
-#include "c10/secret.h"
+#include "c10/process/error.h"
+#include "c10/process/secret.h"
 #include "frontend/distributed/store/job_secret.h"
 #include "frontend/distributed/store/store_state.h"
 #include "frontend/distributed/store/tcp_store.h"

@@ -17,7 +17,7 @@
 #include <mutex>
 #include <vector>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::distributed {
 

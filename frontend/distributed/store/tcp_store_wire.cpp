@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "c10/error.h"
-#include "c10/secret.h"
+#include "c10/process/error.h"
+#include "c10/process/secret.h"
 #include "frontend/distributed/store/job_secret.h"
 
 namespace sy::distributed::wire {

@@ -6,7 +6,7 @@
 #include "aten/operators.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/view.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 
 namespace sy::distributed {
 

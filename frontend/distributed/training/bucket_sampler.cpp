@@ -5,7 +5,7 @@
 #include <span>
 
 #include "aten/ops/factory.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/training/sampler.h"
 #include "frontend/distributed/training/sampler_support.h"
 

@@ -11,7 +11,7 @@
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/view.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 #include "frontend/distributed/context.h"
 #include "frontend/distributed/training/data_parallel_state.h"
 #include "frontend/distributed/training/model_check.h"

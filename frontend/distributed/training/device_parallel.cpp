@@ -9,10 +9,10 @@
 #include "aten/ops/shape.h"
 #include "autograd/function.h"
 #include "autograd/thread.h"
-#include "c10/device_guard.h"
-#include "c10/error.h"
-#include "c10/stream.h"
-#include "c10/thread_state.h"
+#include "c10/device/device_guard.h"
+#include "c10/device/stream.h"
+#include "c10/dispatch/thread_state.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/context.h"
 
 namespace sy::distributed {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "aten/tensor.h"
-#include "c10/device.h"
+#include "c10/device/device.h"
 #include "frontend/nn/module.h"
 
 // One model on several devices of one process, each with its part of the

@@ -8,7 +8,7 @@
 #include "aten/ops/arithmetic.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 
 namespace sy::distributed {
 

@@ -7,7 +7,7 @@
 #include "aten/ops/copy.h"
 #include "aten/ops/copy_cast.h"
 #include "aten/ops/factory.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 #include "frontend/distributed/training/reducer.h"
 
 // The end of a step: Note [One step of the reducer].

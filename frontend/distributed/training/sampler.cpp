@@ -4,7 +4,7 @@
 #include <limits>
 #include <numeric>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/training/sampler_support.h"
 
 namespace sy::distributed {

@@ -1,7 +1,7 @@
 #include "frontend/distributed/training/sampler_support.h"
 
 #include "aten/ops/factory.h"
-#include "c10/philox.h"
+#include "c10/device/philox.h"
 #include "frontend/distributed/context.h"
 
 namespace sy::distributed::detail {

@@ -10,7 +10,7 @@
 #include "aten/ops/factory.h"
 #include "aten/ops/shape.h"
 #include "autograd/function.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 #include "frontend/distributed/context.h"
 #include "frontend/nn/functional/batchnorm.h"
 

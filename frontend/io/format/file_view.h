@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::io {
 

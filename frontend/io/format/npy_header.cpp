@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "c10/tensor_impl.h"
+#include "c10/tensor/tensor_impl.h"
 
 namespace sy::io {
 

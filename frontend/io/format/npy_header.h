@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "c10/array_ref.h"
-#include "c10/scalar_type.h"
+#include "c10/tensor/array_ref.h"
+#include "c10/tensor/scalar_type.h"
 #include "frontend/io/format/file_view.h"
 
 // The header of .npy files, versions 1 to 3. Turns bytes into a checked

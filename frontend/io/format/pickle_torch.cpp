@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "c10/tensor_impl.h"
+#include "c10/tensor/tensor_impl.h"
 #include "frontend/io/format/pickle_torch_globals.h"
 
 namespace sy::io {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "c10/array_ref.h"
-#include "c10/scalar_type.h"
+#include "c10/tensor/array_ref.h"
+#include "c10/tensor/scalar_type.h"
 #include "frontend/io/format/pickle.h"
 #include "frontend/io/format/zip.h"
 

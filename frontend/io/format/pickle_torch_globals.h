@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "c10/scalar_type.h"
+#include "c10/tensor/scalar_type.h"
 
 // The classes and functions that PyTorch's archives may name.
 

@@ -1,6 +1,6 @@
 #include "frontend/io/format/safetensors_dtype.h"
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::io {
 

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "c10/scalar_type.h"
+#include "c10/tensor/scalar_type.h"
 
 namespace sy::io {
 

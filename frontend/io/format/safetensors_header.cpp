@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "c10/tensor_impl.h"
+#include "c10/tensor/tensor_impl.h"
 #include "frontend/io/format/json.h"
 
 namespace sy::io {

@@ -1,6 +1,6 @@
 #include "frontend/nn/container/any_module.h"
 
-#include "c10/demangle.h"
+#include "c10/process/demangle.h"
 
 namespace sy::nn {
 

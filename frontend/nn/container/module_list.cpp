@@ -1,6 +1,6 @@
 #include "frontend/nn/container/module_list.h"
 
-#include "c10/demangle.h"
+#include "c10/process/demangle.h"
 
 namespace sy::nn {
 

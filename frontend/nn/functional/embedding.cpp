@@ -3,7 +3,7 @@
 #include "aten/ops/embedding_bag.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/indexing.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 #include "frontend/nn/functional/if_defined.h"
 
 namespace sy::nn::functional {

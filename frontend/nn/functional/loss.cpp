@@ -13,7 +13,7 @@
 #include "aten/ops/loss_sequence.h"
 #include "aten/ops/loss_spatial.h"
 #include "aten/ops/math.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 #include "frontend/nn/functional/distance.h"
 
 namespace sy::nn::functional {

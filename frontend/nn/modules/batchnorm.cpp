@@ -1,6 +1,6 @@
 #include "frontend/nn/modules/batchnorm.h"
 
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 #include "frontend/nn/functional/batchnorm.h"
 
 namespace sy::nn {

@@ -1,7 +1,7 @@
 #include "frontend/nn/modules/embedding.h"
 
 #include "aten/ops/factory.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 #include "frontend/nn/functional/embedding.h"
 #include "frontend/nn/init.h"
 #include "frontend/nn/modules/weight_and_bias.h"

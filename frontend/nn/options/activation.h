@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "c10/scalar_type.h"
+#include "c10/tensor/scalar_type.h"
 #include "frontend/nn/arg.h"
 
 // Options of the activations. Names and defaults are libtorch's; options with

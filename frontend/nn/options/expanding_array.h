@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "c10/array_ref.h"
+#include "c10/tensor/array_ref.h"
 
 namespace sy {
 

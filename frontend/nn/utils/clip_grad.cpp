@@ -11,7 +11,7 @@
 #include "aten/ops/foreach_arithmetic.h"
 #include "aten/ops/norm.h"
 #include "aten/ops/shape.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 
 namespace sy::nn::utils {
 

@@ -10,7 +10,7 @@
 #include "aten/ops/padding.h"
 #include "aten/ops/qr.h"
 #include "aten/ops/shape.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 #include "frontend/nn/utils/parametrize.h"
 
 namespace sy::nn::utils {

@@ -2,7 +2,7 @@
 
 #include "aten/operators.h"
 #include "autograd/meta.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 #include "frontend/nn/container/module_list.h"
 #include "frontend/nn/tensors.h"
 

@@ -3,7 +3,7 @@
 #include "aten/ops/linalg.h"
 #include "aten/ops/linalg_products.h"
 #include "aten/ops/normalization.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 #include "frontend/nn/utils/parametrize.h"
 
 namespace sy::nn::utils {

@@ -15,7 +15,7 @@
 #include "aten/ops/shape.h"
 #include "aten/ops/view.h"
 #include "aten/tensor_new.h"
-#include "c10/backend.h"
+#include "c10/device/backend.h"
 #include "c10/plugin/library.h"
 #include "test/aten/tensor_values.h"
 #include "test/c10/expect_error.h"

@@ -15,7 +15,7 @@
 #include "aten/ops/statistics.h"
 #include "aten/tensor_new.h"
 #include "backends/cpu/program/kernels.h"
-#include "c10/introspect.h"
+#include "c10/dispatch/introspect.h"
 #include "c10/plugin/library.h"
 #include "lang/primitive_operators.h"
 #include "test/aten/tensor_values.h"

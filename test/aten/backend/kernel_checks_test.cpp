@@ -8,8 +8,8 @@
 
 #include "aten/ops/all.h"
 #include "aten/tensor_new.h"
+#include "c10/dispatch/trace.h"
 #include "c10/plugin/library.h"
-#include "c10/trace.h"
 #include "test/c10/expect_error.h"
 
 // Kernels of a plugin that break what their operator promises.

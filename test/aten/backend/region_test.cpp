@@ -8,7 +8,7 @@
 #include "aten/backend/region_builder.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/view.h"
-#include "c10/backend_service.h"
+#include "c10/device/backend_service.h"
 #include "c10/plugin/library.h"
 #include "test/aten/tensor_values.h"
 #include "test/c10/expect_error.h"

@@ -1,4 +1,4 @@
-#include "c10/pinned_memory.h"
+#include "c10/memory/pinned_memory.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include "aten/ops/factory.h"
 #include "aten/ops/view.h"
 #include "aten/tensor_new.h"
+#include "c10/device/stream.h"
 #include "c10/plugin/library.h"
-#include "c10/stream.h"
 #include "test/aten/tensor_values.h"
 #include "test/c10/expect_error.h"
 #include "test/conformance/host_device.h"

@@ -14,7 +14,7 @@
 #include "aten/print.h"
 #include "aten/scalar_tensor.h"
 #include "aten/tensor_new.h"
-#include "c10/backend.h"
+#include "c10/device/backend.h"
 #include "c10/plugin/library.h"
 #include "test/aten/late_tensor.h"
 #include "test/aten/tensor_values.h"

@@ -4,7 +4,7 @@
 
 #include "aten/ops/factory.h"
 #include "aten/ops/view.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 #include "test/aten/tensor_values.h"
 #include "test/c10/expect_error.h"
 

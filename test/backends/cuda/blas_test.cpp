@@ -2,7 +2,7 @@
 
 #include "backends/cuda/blas/library.h"
 #include "backends/cuda/blas/product.h"
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 #include "test/backends/cuda/numeric_fixture.h"
 
 // Products by cuBLASLt, or by its double (fake/blas), which holds callers to

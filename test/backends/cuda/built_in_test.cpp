@@ -10,7 +10,7 @@
 #include "backends/cuda/compile/pack.h"
 #include "backends/cuda/compile/unit.h"
 #include "backends/cuda/engine/interpret.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "test/backends/cuda/fake/fake_cuda_control.h"
 #include "test/c10/with_environment.h"
 

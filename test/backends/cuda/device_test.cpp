@@ -5,7 +5,7 @@
 #include <random>
 
 #include "backends/cuda/support/walk.h"
-#include "c10/half.h"
+#include "c10/tensor/half.h"
 
 #define SY_CUDA_ON_HOST 1
 #define SY_ON_HOST_UNCHECKED 1

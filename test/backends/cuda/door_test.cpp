@@ -3,7 +3,7 @@
 
 #include <thread>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "test/c10/expect_error.h"
 #include "test/c10/with_environment.h"
 

@@ -10,7 +10,7 @@
 #include "backends/cuda/memory/allocator.h"
 #include "backends/cuda/runtime/device_state.h"
 #include "backends/cuda/runtime/stream.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "test/backends/cuda/fake/fake_cuda_control.h"
 
 // For tests of the allocators, on the fake driver that $SWITCHYARD_CUDA_DRIVER

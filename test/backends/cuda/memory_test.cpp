@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "c10/device_guard.h"
-#include "c10/dispatcher.h"
+#include "c10/device/device_guard.h"
+#include "c10/dispatch/dispatcher.h"
 #include "test/backends/cuda/memory_fixture.h"
 #include "test/c10/expect_error.h"
 #include "test/c10/with_environment.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "c10/registry.h"
+#include "c10/dispatch/registry.h"
 #include "test/backends/cuda/pairs.h"
 
 // Numbers at the edges of their dtype, and results that may differ by

@@ -11,8 +11,8 @@
 
 #include <sy/sy.h>
 
-#include "c10/device_guard.h"
-#include "c10/stream.h"
+#include "c10/device/device_guard.h"
+#include "c10/device/stream.h"
 
 // For tests of kernels: the same tensors on the CPU and on the device, in all
 // dtypes and in several layouts. The CPU's kernel says what is right, to the

@@ -4,7 +4,7 @@
 #include <thread>
 #include <vector>
 
-#include "c10/device_guard.h"
+#include "c10/device/device_guard.h"
 #include "test/backends/cuda/memory_fixture.h"
 #include "test/c10/expect_error.h"
 #include "test/c10/with_environment.h"

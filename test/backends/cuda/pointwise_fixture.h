@@ -12,8 +12,8 @@
 #include "aten/backend/engines.h"
 #include "aten/backend/node.h"
 #include "aten/engine/copy.h"
-#include "c10/device_guard.h"
-#include "c10/dispatcher.h"
+#include "c10/device/device_guard.h"
+#include "c10/dispatch/dispatcher.h"
 
 // Pairs of equal tensors on the CPU and on a device, for tests that hold the
 // engines of the device to those of the CPU.

@@ -6,7 +6,7 @@
 #include "backends/cuda/compile/jit.h"
 #include "backends/cuda/compile/module.h"
 #include "backends/cuda/engine/pointwise.h"
-#include "c10/registry.h"
+#include "c10/dispatch/registry.h"
 #include "test/backends/cuda/pointwise_fixture.h"
 #include "test/c10/with_environment.h"
 

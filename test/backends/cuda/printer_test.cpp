@@ -8,8 +8,8 @@
 #include "backends/cpu/program/kernels.h"
 #include "backends/cuda/print/body.h"
 #include "backends/cuda/print/pointwise.h"
-#include "c10/array_ref.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
+#include "c10/tensor/array_ref.h"
 
 // The text printed for programs. To accept a change of the files in testdata:
 // SY_UPDATE_GOLDENS=$PWD/test/backends/cuda/testdata and run this test.

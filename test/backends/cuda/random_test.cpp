@@ -1,4 +1,4 @@
-#include "c10/generator.h"
+#include "c10/device/generator.h"
 #include "test/backends/cuda/numeric_fixture.h"
 
 namespace sy::cuda::testing {

@@ -5,9 +5,9 @@
 #include "aten/tensor.h"
 #include "backends/cuda/compile/module.h"
 #include "backends/cuda/runtime/launch.h"
-#include "c10/device_guard.h"
-#include "c10/dispatcher.h"
-#include "c10/stream.h"
+#include "c10/device/device_guard.h"
+#include "c10/device/stream.h"
+#include "c10/dispatch/dispatcher.h"
 #include "test/backends/cuda/fake/fake_cuda_control.h"
 #include "test/backends/cuda/runtime_kernels.h"
 

@@ -11,7 +11,7 @@
 #include "backends/cuda/print/reduce.h"
 #include "backends/cuda/print/region.h"
 #include "backends/cuda/print/scan.h"
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 
 // The text printed for reductions, scans and regions. To accept a change of the
 // files in testdata: SY_UPDATE_GOLDENS=$PWD/test/backends/cuda/testdata and run

@@ -14,7 +14,7 @@
 #include <tuple>
 
 #include "backends/pjrt/ffi.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "test/c10/expect_error.h"
 
 // Programs, kernels, errors and memory of the client. Without a PJRT plugin of

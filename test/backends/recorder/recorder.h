@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "aten/tensor.h"
-#include "c10/dispatcher.h"
-#include "c10/intrusive_ptr.h"
-#include "c10/storage_payload.h"
-#include "c10/value.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/tensor/intrusive_ptr.h"
+#include "c10/tensor/storage_payload.h"
+#include "c10/tensor/value.h"
 
 // A backend that records calls on tensors without memory and gives regions to
 // the CPU when a value is asked for: the least that a lazy backend is. A value

@@ -3,7 +3,7 @@
 #include "aten/engine/dims.h"
 #include "aten/engine/view.h"
 #include "aten/ops/all.h"
-#include "c10/backend.h"
+#include "c10/device/backend.h"
 #include "test/backends/third/backend_gen.h"
 
 namespace sy::third {

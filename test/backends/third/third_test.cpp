@@ -3,7 +3,7 @@
 
 #include "aten/backend/cpu_fallback.h"
 #include "aten/backend/engines.h"
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 #include "runtime/load_schema.h"
 #include "test/backends/third/reduce.h"
 

@@ -13,8 +13,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "c10/error.h"
 #include "c10/plugin/load_library.h"
+#include "c10/process/error.h"
 #include "test/c10/plugin/elf_edit.h"
 
 namespace sy::test {

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <thread>
 
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 #include "c10/plugin/load_library.h"
 #include "test/c10/plugin/broken_libraries.h"
 

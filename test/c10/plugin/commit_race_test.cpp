@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 #include "c10/plugin/library.h"
 
 // The first look-ups of a process, by two threads: one registers what static

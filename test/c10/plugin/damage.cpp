@@ -9,7 +9,7 @@
 #include <iterator>
 #include <random>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "test/c10/plugin/broken_libraries.h"
 
 namespace sy::test {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 #include "c10/plugin/load_library.h"
 #include "test/c10/plugin/broken_libraries.h"
 #include "test/c10/plugin/damage.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 
 namespace sy {
 namespace {

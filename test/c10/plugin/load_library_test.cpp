@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 #include "c10/plugin/library.h"
 #include "test/c10/plugin/broken_libraries.h"
 

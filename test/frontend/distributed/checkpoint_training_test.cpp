@@ -7,7 +7,7 @@
 #include "aten/operators.h"
 #include "aten/ops/all.h"
 #include "aten/tensor_new.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 #include "frontend/distributed/training/data_parallel.h"
 #include "frontend/distributed/training/sampler.h"
 #include "frontend/nn/modules/linear.h"

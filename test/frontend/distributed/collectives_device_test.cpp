@@ -12,7 +12,7 @@
 #include "aten/ops/view.h"
 #include "aten/tensor_new.h"
 #include "autograd/api.h"
-#include "c10/backend.h"
+#include "c10/device/backend.h"
 #include "c10/plugin/library.h"
 #include "frontend/distributed/operators/collectives.h"
 #include "test/aten/tensor_values.h"

@@ -17,7 +17,7 @@
 #include "aten/ops/view.h"
 #include "aten/print.h"
 #include "autograd/api.h"
-#include "c10/trace.h"
+#include "c10/dispatch/trace.h"
 #include "frontend/distributed/operators/collectives.h"
 #include "test/aten/tensor_values.h"
 #include "test/c10/expect_error.h"

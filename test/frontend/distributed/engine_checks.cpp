@@ -8,7 +8,7 @@
 #include <numeric>
 #include <thread>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "test/frontend/distributed/thread_transfer.h"
 
 namespace sy::distributed {

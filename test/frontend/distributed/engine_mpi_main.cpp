@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/engine.h"
 #include "test/frontend/distributed/engine_checks.h"
 

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <thread>
 
-#include "c10/device.h"
+#include "c10/device/device.h"
 #include "test/c10/expect_error.h"
 #include "test/frontend/distributed/engine_checks.h"
 #include "test/frontend/distributed/thread_engine.h"

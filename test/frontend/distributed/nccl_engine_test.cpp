@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "c10/device.h"
+#include "c10/device/device.h"
 #include "frontend/distributed/nccl/engine.h"
 #include "test/c10/expect_error.h"
 #include "test/frontend/distributed/engine_checks.h"

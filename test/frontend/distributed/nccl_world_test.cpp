@@ -10,8 +10,8 @@
 
 #include "aten/backend/cpu_fallback.h"
 #include "aten/tensor_new.h"
+#include "c10/device/stream.h"
 #include "c10/plugin/library.h"
-#include "c10/stream.h"
 #include "test/frontend/distributed/nccl_ranks.h"
 #include "test/frontend/distributed/ranks.h"
 

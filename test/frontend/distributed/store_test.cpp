@@ -6,7 +6,7 @@
 #include <limits>
 #include <thread>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/store/tcp_store.h"
 #include "test/c10/expect_error.h"
 #include "test/frontend/distributed/eventually.h"

@@ -16,7 +16,7 @@
 #include "aten/ops/view.h"
 #include "autograd/api.h"
 #include "autograd/gradcheck.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 #include "frontend/nn/container/sequential.h"
 #include "frontend/nn/modules/instancenorm.h"
 #include "frontend/nn/modules/lazy.h"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/store/store_state.h"
 #include "frontend/distributed/store/tcp_store.h"
 #include "frontend/distributed/store/tcp_store_service.h"

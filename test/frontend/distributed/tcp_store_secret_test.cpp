@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "c10/error.h"
-#include "c10/secret.h"
+#include "c10/process/error.h"
+#include "c10/process/secret.h"
 #include "frontend/distributed/store/job_secret.h"
 #include "frontend/distributed/store/tcp_store.h"
 #include "test/c10/expect_error.h"

@@ -13,7 +13,7 @@
 #include <ctime>
 #include <thread>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/store/tcp_store.h"
 #include "test/c10/expect_error.h"
 #include "test/frontend/distributed/eventually.h"

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <thread>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "test/c10/expect_error.h"
 #include "test/frontend/distributed/eventually.h"
 

@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "c10/device.h"
-#include "c10/error.h"
+#include "c10/device/device.h"
+#include "c10/process/error.h"
 #include "test/frontend/distributed/thread_state.h"
 #include "test/frontend/distributed/thread_transfer.h"
 

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "c10/device.h"
+#include "c10/device/device.h"
 #include "test/frontend/distributed/thread_engine.h"
 #include "test/frontend/distributed/thread_transfer.h"
 

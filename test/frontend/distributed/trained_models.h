@@ -10,7 +10,7 @@
 
 #include "aten/operators.h"
 #include "aten/ops/all.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 #include "frontend/distributed/training/data_parallel.h"
 #include "frontend/nn/module.h"
 #include "frontend/nn/modules/conv.h"

@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "c10/generator.h"
+#include "c10/device/generator.h"
 #include "frontend/nn/functional/activation.h"
 #include "sy/sy.h"
 #include "test/c10/expect_error.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "c10/generator.h"
+#include "c10/device/generator.h"
 #include "frontend/nn/functional/dropout.h"
 #include "sy/sy.h"
 #include "test/c10/expect_error.h"

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "autograd/api.h"
-#include "c10/thread_state.h"
+#include "c10/dispatch/thread_state.h"
 #include "frontend/io/safetensors.h"
 #include "sy/sy.h"
 

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "aten/tensor.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::tools {
 

@@ -8,7 +8,7 @@
 
 #include "aten/ops/factory.h"
 #include "aten/tensor.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "tools/sy/calls/words.h"
 #include "tools/sy/cases/tensors.h"
 

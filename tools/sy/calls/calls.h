@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "aten/tensor.h"
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 #include "tools/sy/cases/arguments.h"
 #include "tools/sy/cases/case_file.h"
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "c10/backend.h"
-#include "c10/error.h"
+#include "c10/device/backend.h"
 #include "c10/plugin/load_library.h"
+#include "c10/process/error.h"
 
 namespace sy::tools {
 

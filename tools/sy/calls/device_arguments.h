@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 #include "tools/sy/cases/arguments.h"
 
 // The arguments of a call on a device.

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string_view>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "lang/words.h"
 
 namespace sy::tools {

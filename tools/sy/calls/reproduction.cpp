@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "tools/sy/cases/compare.h"
 #include "tools/sy/cases/values.h"
 

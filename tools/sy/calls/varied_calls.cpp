@@ -5,7 +5,7 @@
 #include <set>
 
 #include "aten/tensor.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "c10/schema/function_schema.h"
 #include "tools/sy/calls/calls.h"
 #include "tools/sy/cases/values.h"

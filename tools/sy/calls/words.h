@@ -3,8 +3,8 @@
 #include <string_view>
 #include <vector>
 
-#include "c10/dispatcher.h"
-#include "c10/value.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/tensor/value.h"
 
 // Arguments of a call, from the signature or from a text.
 

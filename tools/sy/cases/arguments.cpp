@@ -4,7 +4,7 @@
 
 #include "aten/from_blob.h"
 #include "aten/operators.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "tools/sy/cases/values.h"
 
 namespace sy::tools {

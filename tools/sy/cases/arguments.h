@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "aten/tensor.h"
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 #include "c10/schema/function_schema.h"
-#include "c10/value.h"
+#include "c10/tensor/value.h"
 #include "tools/sy/cases/case_file.h"
 #include "tools/sy/cases/tensors.h"
 

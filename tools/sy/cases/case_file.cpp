@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <set>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::tools {
 

@@ -1,8 +1,8 @@
 #include "tools/sy/cases/case_runner.h"
 
-#include "c10/error.h"
-#include "c10/storage_payload.h"
-#include "c10/stream.h"
+#include "c10/device/stream.h"
+#include "c10/process/error.h"
+#include "c10/tensor/storage_payload.h"
 #include "tools/sy/cases/compare.h"
 #include "tools/sy/cases/effects.h"
 #include "tools/sy/cases/gradient.h"

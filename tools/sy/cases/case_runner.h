@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 #include "tools/sy/cases/arguments.h"
 #include "tools/sy/cases/case_file.h"
 

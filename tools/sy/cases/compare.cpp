@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "tools/sy/cases/values.h"
 
 namespace sy::tools {

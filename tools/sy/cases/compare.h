@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "c10/value.h"
+#include "c10/tensor/value.h"
 #include "tools/sy/cases/tensors.h"
 #include "tools/sy/support/json.h"
 

@@ -1,7 +1,7 @@
 #include "tools/sy/cases/gradient.h"
 
 #include "autograd/api.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::tools {
 

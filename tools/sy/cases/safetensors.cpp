@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "tools/sy/support/json.h"
 
 namespace sy::tools {

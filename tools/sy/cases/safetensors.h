@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "c10/scalar_type.h"
+#include "c10/tensor/scalar_type.h"
 
 namespace sy::tools {
 

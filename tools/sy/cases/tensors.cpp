@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "c10/backend.h"
-#include "c10/error.h"
+#include "c10/device/backend.h"
+#include "c10/process/error.h"
 
 namespace sy::tools {
 

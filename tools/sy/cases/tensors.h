@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "c10/tensor_base.h"
+#include "c10/tensor/tensor_base.h"
 #include "tools/sy/cases/safetensors.h"
 #include "tools/sy/support/json.h"
 

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "tools/sy/cases/compare.h"
 #include "tools/sy/cases/tensors.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "c10/schema/function_schema.h"
-#include "c10/value.h"
+#include "c10/tensor/value.h"
 #include "tools/sy/support/json.h"
 
 // The VALUEs of case files as boxed values.

@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <set>
 
-#include "c10/dispatcher.h"
-#include "c10/error.h"
+#include "c10/dispatch/dispatcher.h"
 #include "c10/plugin/load_library.h"
+#include "c10/process/error.h"
 #include "c10/schema/nearest.h"
 #include "tools/sy/calls/claims.h"
 #include "tools/sy/calls/examples.h"

@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "tools/sy/calls/axes.h"
 #include "tools/sy/support/worker_process.h"
 

@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include "c10/dispatcher.h"
-#include "c10/error.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/process/error.h"
 #include "tools/sy/calls/claims.h"
 #include "tools/sy/calls/reproduction.h"
 #include "tools/sy/cases/case_file.h"

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <set>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "tools/sy/calls/axes.h"
 
 namespace sy::tools {

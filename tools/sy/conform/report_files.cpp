@@ -1,6 +1,6 @@
 #include "tools/sy/conform/report_files.h"
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "codegen/tools/markup.h"
 #include "tools/sy/support/html.h"
 

@@ -4,8 +4,8 @@
 
 #include <iostream>
 
-#include "c10/dispatcher.h"
-#include "c10/error.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/process/error.h"
 #include "tools/sy/calls/claims.h"
 #include "tools/sy/conform/driver.h"
 #include "tools/sy/device/device_trials.h"

@@ -6,7 +6,7 @@
 
 #include "aten/backend/node.h"
 #include "aten/tensor.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "tools/sy/calls/calls.h"
 #include "tools/sy/cases/compare.h"
 #include "tools/sy/cases/values.h"

@@ -2,7 +2,7 @@
 
 #include "aten/backend/cpu_fallback.h"
 #include "aten/tensor.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "tools/sy/calls/calls.h"
 #include "tools/sy/cases/compare.h"
 #include "tools/sy/device/device_trials.h"

@@ -7,7 +7,7 @@
 #include "aten/from_blob.h"
 #include "aten/operators.h"
 #include "autograd/api.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "tools/sy/calls/device_arguments.h"
 #include "tools/sy/cases/compare.h"
 #include "tools/sy/cases/tensors.h"

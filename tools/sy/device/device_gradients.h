@@ -4,7 +4,7 @@
 #include <string>
 
 #include "aten/tensor.h"
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 #include "tools/sy/cases/arguments.h"
 
 namespace sy::tools {

@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "aten/tensor.h"
-#include "c10/backend.h"
-#include "c10/error.h"
-#include "c10/stream.h"
+#include "c10/device/backend.h"
+#include "c10/device/stream.h"
+#include "c10/process/error.h"
 #include "tools/sy/calls/axes.h"
 #include "tools/sy/calls/device_arguments.h"
 #include "tools/sy/cases/compare.h"

@@ -5,8 +5,8 @@
 #include <mutex>
 #include <utility>
 
-#include "c10/backend.h"
-#include "c10/error.h"
+#include "c10/device/backend.h"
+#include "c10/process/error.h"
 #include "tools/sy/cases/tensors.h"
 
 namespace sy::tools {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "c10/device.h"
+#include "c10/device/device.h"
 
 namespace sy::tools {
 

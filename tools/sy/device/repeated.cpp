@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "aten/tensor.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "tools/sy/cases/arguments.h"
 #include "tools/sy/cases/tensors.h"
 #include "tools/sy/device/red_zones.h"

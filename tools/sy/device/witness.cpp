@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "aten/backend/cpu_fallback.h"
-#include "c10/backend.h"
-#include "c10/introspect.h"
+#include "c10/device/backend.h"
+#include "c10/dispatch/introspect.h"
 
 namespace sy::tools {
 

@@ -10,7 +10,7 @@
 #include "aten/tensor.h"
 #include "aten/tensor_new.h"
 #include "autograd/api.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "c10/schema/function_schema.h"
 #include "tools/sy/calls/calls.h"
 #include "tools/sy/calls/words.h"

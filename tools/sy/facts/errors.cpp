@@ -5,7 +5,7 @@
 
 #include "aten/ops/factory.h"
 #include "aten/tensor.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "tools/sy/support/exception_text.h"
 
 namespace sy::tools {

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "aten/tensor.h"
-#include "c10/error.h"
-#include "c10/generator.h"
+#include "c10/device/generator.h"
+#include "c10/process/error.h"
 #include "lang/word_arguments.h"
 #include "tools/sy/calls/calls.h"
 #include "tools/sy/calls/words.h"

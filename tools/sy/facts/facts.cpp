@@ -9,9 +9,9 @@
 #include <tuple>
 
 #include "aten/tensor.h"
-#include "c10/allocator.h"
-#include "c10/error.h"
-#include "c10/introspect.h"
+#include "c10/dispatch/introspect.h"
+#include "c10/memory/allocator.h"
+#include "c10/process/error.h"
 #include "runtime/load_schema.h"
 #include "tools/sy/calls/claims.h"
 #include "tools/sy/calls/words.h"

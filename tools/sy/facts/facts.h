@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 #include "tools/sy/calls/examples.h"
 #include "tools/sy/support/json.h"
 

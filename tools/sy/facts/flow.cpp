@@ -11,7 +11,7 @@
 #include "aten/ops/factory.h"
 #include "aten/tensor.h"
 #include "aten/tensor_new.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "lang/word_arguments.h"
 #include "tools/sy/calls/words.h"
 #include "tools/sy/cases/arguments.h"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 #include "tools/sy/support/json.h"
 
 namespace sy::tools {

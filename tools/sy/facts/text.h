@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 #include "c10/schema/function_schema.h"
-#include "c10/value.h"
+#include "c10/tensor/value.h"
 #include "lang/words.h"
 
 // A call as a user of the library writes it in C++, beside its values.

@@ -4,8 +4,8 @@
 #include <limits>
 #include <map>
 
-#include "c10/error.h"
-#include "c10/generator.h"
+#include "c10/device/generator.h"
+#include "c10/process/error.h"
 #include "c10/schema/function_schema.h"
 #include "tools/sy/cases/compare.h"
 #include "tools/sy/cases/tensors.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "aten/tensor.h"
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 #include "tools/sy/cases/arguments.h"
 #include "tools/sy/support/json.h"
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "c10/schema/function_schema.h"
 #include "tools/sy/calls/words.h"
 #include "tools/sy/fuzz/random.h"

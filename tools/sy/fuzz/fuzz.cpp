@@ -12,7 +12,7 @@
 #include <optional>
 #include <utility>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "tools/sy/calls/claims.h"
 #include "tools/sy/calls/reproduction.h"
 #include "tools/sy/fuzz/call.h"

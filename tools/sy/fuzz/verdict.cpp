@@ -4,9 +4,9 @@
 #include <set>
 
 #include "aten/backend/write_plan.h"
-#include "c10/allocator.h"
-#include "c10/error.h"
-#include "c10/generator.h"
+#include "c10/device/generator.h"
+#include "c10/memory/allocator.h"
+#include "c10/process/error.h"
 #include "c10/schema/function_schema.h"
 #include "include/sy/lazy.h"
 #include "tools/sy/cases/tensors.h"

@@ -6,9 +6,9 @@
 #include <iostream>
 #include <optional>
 
-#include "c10/allocator.h"
-#include "c10/error.h"
 #include "c10/macros.h"
+#include "c10/memory/allocator.h"
+#include "c10/process/error.h"
 #include "runtime/load_schema.h"
 #include "sy/sy.h"
 #include "tools/sy/calls/claims.h"

@@ -7,11 +7,11 @@
 #include <cstdio>
 #include <map>
 
-#include "c10/backend.h"
-#include "c10/dispatcher.h"
-#include "c10/error.h"
-#include "c10/introspect.h"
+#include "c10/device/backend.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/dispatch/introspect.h"
 #include "c10/plugin/load_library.h"
+#include "c10/process/error.h"
 #include "codegen/tools/markup.h"
 #include "tools/sy/calls/claims.h"
 #include "tools/sy/inspect/inspect.h"

@@ -5,10 +5,10 @@
 
 #include <cstring>
 
-#include "c10/dispatcher.h"
-#include "c10/error.h"
+#include "c10/dispatch/dispatcher.h"
 #include "c10/plugin/library.h"
 #include "c10/plugin/load_library.h"
+#include "c10/process/error.h"
 #include "tools/sy/inspect/inspect.h"
 #include "tools/sy/inspect/missing.h"
 #include "tools/sy/support/child.h"

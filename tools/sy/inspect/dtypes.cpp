@@ -11,10 +11,10 @@
 
 #include "aten/backend/cpu_fallback.h"
 #include "aten/tensor.h"
-#include "c10/backend.h"
-#include "c10/error.h"
-#include "c10/introspect.h"
+#include "c10/device/backend.h"
+#include "c10/dispatch/introspect.h"
 #include "c10/plugin/load_library.h"
+#include "c10/process/error.h"
 #include "tools/sy/calls/calls.h"
 #include "tools/sy/calls/claims.h"
 #include "tools/sy/calls/examples.h"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 
 // The dtypes in which operators run on a device.
 

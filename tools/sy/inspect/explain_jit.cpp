@@ -6,9 +6,9 @@
 
 #include "aten/ops/copy.h"
 #include "aten/tensor.h"
-#include "c10/error.h"
+#include "c10/dispatch/thread_state.h"
+#include "c10/process/error.h"
 #include "c10/schema/function_schema.h"
-#include "c10/thread_state.h"
 #include "include/sy/jit.h"
 #include "tools/sy/calls/words.h"
 #include "tools/sy/cases/arguments.h"

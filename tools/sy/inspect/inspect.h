@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 
 // Commands that say what there is. Each prints text, or JSON if asked, and
 // returns the exit status.

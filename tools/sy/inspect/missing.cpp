@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "c10/demangle.h"
+#include "c10/process/demangle.h"
 #include "tools/sy/support/child.h"
 
 namespace sy::tools {

@@ -6,11 +6,11 @@
 #include <iterator>
 
 #include "aten/backend/write_plan.h"
-#include "c10/dispatcher.h"
-#include "c10/error.h"
-#include "c10/implementation.h"
-#include "c10/introspect.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/dispatch/implementation.h"
+#include "c10/dispatch/introspect.h"
 #include "c10/plugin/load_library.h"
+#include "c10/process/error.h"
 #include "c10/schema/function_schema.h"
 #include "c10/schema/nearest.h"
 #include "include/sy/lazy.h"

@@ -1,10 +1,10 @@
 #include <fmt/core.h>
 
-#include "c10/backend.h"
-#include "c10/dispatcher.h"
-#include "c10/error.h"
-#include "c10/parallel.h"
-#include "c10/sdk_layout.h"
+#include "c10/device/backend.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/plugin/sdk_layout.h"
+#include "c10/process/error.h"
+#include "c10/process/parallel.h"
 #include "tools/sy/inspect/inspect.h"
 #include "tools/sy/support/json.h"
 

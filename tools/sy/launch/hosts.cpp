@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::tools {
 

@@ -13,8 +13,8 @@
 #include <optional>
 #include <string_view>
 
-#include "c10/error.h"
-#include "c10/secret.h"
+#include "c10/process/error.h"
+#include "c10/process/secret.h"
 #include "frontend/distributed/store/tcp_store.h"
 #include "tools/sy/launch/lines.h"
 

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <thread>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "frontend/distributed/store/tcp_store.h"
 #include "tools/sy/launch/hosts.h"
 #include "tools/sy/launch/job.h"

@@ -19,7 +19,7 @@
 #include <string_view>
 #include <thread>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "tools/sy/launch/wire.h"
 
 namespace sy::tools {

@@ -22,7 +22,7 @@
 #include <thread>
 #include <vector>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "tools/sy/launch/wire.h"
 
 namespace sy::tools {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "tools/sy/support/json.h"
 
 namespace sy::tools {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-// One chrome trace of all ranks, made of one of each (c10/trace.h).
+// One chrome trace of all ranks, made of one of each (c10/dispatch/trace.h).
 
 namespace sy::tools {
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "c10/dispatcher.h"
-#include "c10/value.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/tensor/value.h"
 
 namespace sy::tools {
 

@@ -10,7 +10,7 @@
 #include "aten/ops/reduction.h"
 #include "aten/ops/view.h"
 #include "autograd/api.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "c10/schema/function_schema.h"
 #include "tools/sy/calls/calls.h"
 #include "tools/sy/cases/arguments.h"

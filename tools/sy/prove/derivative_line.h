@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "aten/tensor.h"
-#include "c10/dispatcher.h"
-#include "c10/generator.h"
-#include "c10/value.h"
+#include "c10/device/generator.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/tensor/value.h"
 
 // An operator along a line through its arguments, and its derivatives there.
 

@@ -11,7 +11,7 @@
 #include <deque>
 
 #include "autograd/gradcheck.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "runtime/load_schema.h"
 #include "tools/sy/calls/claims.h"
 #include "tools/sy/calls/examples.h"

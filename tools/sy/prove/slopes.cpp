@@ -8,7 +8,7 @@
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"
 #include "autograd/api.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "tools/sy/calls/calls.h"
 
 namespace sy::tools {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "c10/dispatcher.h"
-#include "c10/value.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/tensor/value.h"
 #include "tools/sy/prove/schema_texts.h"
 
 namespace sy::tools {

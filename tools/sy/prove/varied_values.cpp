@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "c10/schema/function_schema.h"
 #include "tools/sy/cases/arguments.h"
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <memory>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::tools {
 

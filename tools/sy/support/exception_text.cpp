@@ -3,8 +3,8 @@
 #include <exception>
 #include <typeinfo>
 
-#include "c10/demangle.h"
-#include "c10/error.h"
+#include "c10/process/demangle.h"
+#include "c10/process/error.h"
 
 namespace sy::tools {
 

@@ -1,6 +1,6 @@
 #include "tools/sy/support/html.h"
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "codegen/tools/markup.h"
 
 namespace sy::tools {

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <set>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::tools {
 

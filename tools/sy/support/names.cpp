@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::tools {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "c10/introspect.h"
+#include "c10/dispatch/introspect.h"
 
 namespace sy::tools {
 

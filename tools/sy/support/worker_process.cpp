@@ -14,7 +14,7 @@
 #include <cstring>
 #include <thread>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 extern char** environ;
 

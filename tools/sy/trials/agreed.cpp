@@ -1,8 +1,8 @@
 #include <optional>
 
 #include "aten/tensor.h"
-#include "c10/error.h"
-#include "c10/generator.h"
+#include "c10/device/generator.h"
+#include "c10/process/error.h"
 #include "tools/sy/cases/compare.h"
 #include "tools/sy/trials/forms.h"
 #include "tools/sy/trials/trials.h"

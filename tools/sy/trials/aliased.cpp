@@ -4,8 +4,8 @@
 
 #include "aten/engine/guard.h"
 #include "aten/tensor.h"
-#include "c10/error.h"
-#include "c10/generator.h"
+#include "c10/device/generator.h"
+#include "c10/process/error.h"
 #include "tools/sy/cases/compare.h"
 #include "tools/sy/support/exception_text.h"
 #include "tools/sy/trials/forms.h"

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "c10/environment.h"
+#include "c10/process/environment.h"
 #include "tools/sy/cases/case_runner.h"
 #include "tools/sy/support/exception_text.h"
 #include "tools/sy/trials/outcome.h"

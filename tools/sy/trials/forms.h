@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 
 namespace sy::tools {
 

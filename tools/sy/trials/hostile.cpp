@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "c10/allocator.h"
-#include "c10/error.h"
+#include "c10/memory/allocator.h"
+#include "c10/process/error.h"
 #include "tools/sy/calls/device_arguments.h"
 #include "tools/sy/cases/arguments.h"
 #include "tools/sy/support/exception_text.h"

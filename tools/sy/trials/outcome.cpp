@@ -1,7 +1,7 @@
 #include "tools/sy/trials/outcome.h"
 
-#include "c10/error.h"
-#include "c10/generator.h"
+#include "c10/device/generator.h"
+#include "c10/process/error.h"
 #include "tools/sy/support/exception_text.h"
 
 namespace sy::tools {

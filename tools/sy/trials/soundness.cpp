@@ -2,10 +2,10 @@
 
 #include <set>
 
-#include "c10/error.h"
-#include "c10/introspect.h"
+#include "c10/dispatch/introspect.h"
+#include "c10/process/error.h"
 #include "c10/schema/function_schema.h"
-#include "c10/value.h"
+#include "c10/tensor/value.h"
 
 namespace sy::tools {
 

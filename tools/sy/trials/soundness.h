@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
-#include "c10/dispatcher.h"
-#include "c10/tensor_base.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/tensor/tensor_base.h"
 
 // Rules that hold for any call, right or wrong.
 

@@ -1,5 +1,5 @@
-#include "c10/allocator.h"
-#include "c10/error.h"
+#include "c10/memory/allocator.h"
+#include "c10/process/error.h"
 #include "tools/sy/cases/arguments.h"
 #include "tools/sy/support/exception_text.h"
 #include "tools/sy/trials/failing_new.h"

@@ -4,10 +4,10 @@
 
 #include "aten/backend/node.h"
 #include "aten/ops/factory.h"
-#include "c10/error.h"
-#include "c10/generator.h"
+#include "c10/device/generator.h"
+#include "c10/dispatch/thread_state.h"
 #include "c10/plugin/load_library.h"
-#include "c10/thread_state.h"
+#include "c10/process/error.h"
 #include "tools/sy/calls/claims.h"
 #include "tools/sy/calls/device_arguments.h"
 #include "tools/sy/cases/arguments.h"

@@ -1,5 +1,5 @@
-#include "c10/error.h"
-#include "c10/parallel.h"
+#include "c10/process/error.h"
+#include "c10/process/parallel.h"
 #include "tools/sy/trials/outcome.h"
 #include "tools/sy/trials/trials.h"
 

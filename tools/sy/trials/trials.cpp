@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "tools/sy/support/exception_text.h"
 
 namespace sy::tools {

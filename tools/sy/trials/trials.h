@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 #include "tools/sy/calls/calls.h"
 #include "tools/sy/cases/case_file.h"
 #include "tools/sy/cases/case_runner.h"

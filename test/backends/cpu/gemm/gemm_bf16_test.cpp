@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 
 namespace sy::cpu {
 namespace {

@@ -22,8 +22,8 @@
 #include "aten/ops/view.h"
 #include "aten/tensor_new.h"
 #include "backends/cpu/gemm/matrix.h"
-#include "c10/parallel.h"
-#include "c10/trace.h"
+#include "c10/dispatch/trace.h"
+#include "c10/process/parallel.h"
 #include "test/aten/tensor_values.h"
 #include "test/c10/with_environment.h"
 

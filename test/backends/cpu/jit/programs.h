@@ -7,7 +7,7 @@
 
 #include "backends/cpu/jit/kernels.h"
 #include "backends/cpu/program/runner.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 // Programs on both sides: interpreted, and compiled when they first run.
 

@@ -9,7 +9,7 @@
 #include "aten/ops/view.h"
 #include "backends/cpu/jit/kernels.h"
 #include "backends/cpu/jit/store.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 #include "test/backends/cpu/region/trace.h"
 
 // Regions that reduce give the same bits, whether their stages are compiled or

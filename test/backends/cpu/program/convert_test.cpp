@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backends/cpu/program/kernels.h"
-#include "c10/half.h"
+#include "c10/tensor/half.h"
 #include "test/backends/cpu/program/reference.h"
 
 namespace sy::tiles {

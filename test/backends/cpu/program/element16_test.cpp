@@ -7,7 +7,7 @@
 
 #include "backends/cpu/copy.h"
 #include "backends/cpu/indexing.h"
-#include "c10/scalar_type.h"
+#include "c10/tensor/scalar_type.h"
 
 // No dtype has elements of 16 bytes yet; the code that moves elements by their
 // size takes them.

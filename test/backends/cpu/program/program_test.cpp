@@ -8,7 +8,7 @@
 
 #include "backends/cpu/program/compiled.h"
 #include "backends/cpu/program/runner.h"
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "test/backends/cpu/program/reference.h"
 
 namespace sy::tiles {

@@ -14,7 +14,7 @@
 #include "aten/ops/reduction.h"
 #include "aten/ops/view.h"
 #include "aten/program/program_domain.h"
-#include "c10/parallel.h"
+#include "c10/process/parallel.h"
 #include "test/aten/tensor_values.h"
 #include "test/backends/cpu/region/trace.h"
 #include "test/c10/expect_error.h"

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "c10/device_guard.h"
+#include "c10/device/device_guard.h"
 #include "calls.h"
 #include "memory.h"
 #include "span.h"

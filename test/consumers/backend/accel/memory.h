@@ -6,7 +6,7 @@
 #include <map>
 #include <mutex>
 
-#include "c10/block_uses.h"
+#include "c10/memory/block_uses.h"
 
 namespace accel {
 

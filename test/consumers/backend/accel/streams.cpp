@@ -1,6 +1,6 @@
 #include "streams.h"
 
-#include "c10/device_guard.h"
+#include "c10/device/device_guard.h"
 #include "memory.h"
 #include "names.h"
 

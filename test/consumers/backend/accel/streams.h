@@ -8,7 +8,7 @@
 #include <memory>
 #include <mutex>
 
-#include "c10/stream.h"
+#include "c10/device/stream.h"
 #include "queue.h"
 
 namespace accel {

@@ -2,7 +2,7 @@
 
 #include <sy/library.h>
 
-#include "c10/stream.h"
+#include "c10/device/stream.h"
 #include "check.h"
 #include "model.h"
 #include "streams.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 
 // The calls that a backend is compared with the CPU by.
 

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "tools/sy/cases/tensors.h"
 
 namespace sy::tools {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 
 namespace sy::tools {
 namespace {

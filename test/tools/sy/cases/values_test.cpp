@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "c10/error.h"
+#include "c10/process/error.h"
 #include "c10/schema/parser.h"
 
 namespace sy::tools {

@@ -8,8 +8,8 @@
 #include <filesystem>
 
 #include "aten/tensor.h"
-#include "c10/error.h"
 #include "c10/plugin/library.h"
+#include "c10/process/error.h"
 #include "tools/sy/facts/curves.h"
 #include "tools/sy/facts/errors.h"
 #include "tools/sy/facts/example.h"

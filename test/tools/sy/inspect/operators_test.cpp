@@ -2,8 +2,8 @@
 
 #include <exception>
 
-#include "c10/dispatcher.h"
-#include "c10/error.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/process/error.h"
 #include "tools/sy/inspect/inspect.h"
 #include "tools/sy/support/json.h"
 

@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "c10/dispatcher.h"
-#include "c10/error.h"
-#include "c10/trace.h"
+#include "c10/dispatch/dispatcher.h"
+#include "c10/dispatch/trace.h"
+#include "c10/process/error.h"
 #include "test/tools/sy/launch/launched.h"
 #include "tools/sy/support/json.h"
 

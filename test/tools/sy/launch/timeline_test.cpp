@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "c10/trace.h"
-#include "c10/trace_interval.h"
+#include "c10/dispatch/trace.h"
+#include "c10/dispatch/trace_interval.h"
 #include "test/c10/expect_error.h"
 #include "tools/sy/support/json.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "aten/tensor.h"
-#include "c10/dispatcher.h"
+#include "c10/dispatch/dispatcher.h"
 
 namespace sy::ops {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "aten/tensor.h"
-#include "c10/backend.h"
+#include "c10/device/backend.h"
 
 // Kernels to write; one that is missing is named by the linker.
 namespace sy::meta {
