@@ -6,10 +6,11 @@
 #include "codegen/emit/common.h"
 #include "codegen/emit/emit.h"
 #include "codegen/files.h"
-#include "codegen/model.h"
+#include "codegen/model_names.h"
 #include "codegen/torch/commands.h"
 #include "codegen/torch/import.h"
 #include "lang/yaml.h"
+#include "model/model.h"
 
 namespace sy::codegen {
 namespace {

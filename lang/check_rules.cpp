@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "lang/entry.h"
 #include "lang/format.h"
-#include "lang/model.h"
 
 namespace sy::lang {
 namespace {

@@ -3,8 +3,8 @@
 #include "lang/compile.h"
 #include "lang/diff.h"
 #include "lang/element.h"
+#include "lang/entry.h"
 #include "lang/index.h"
-#include "lang/model.h"
 
 namespace sy::lang {
 namespace {

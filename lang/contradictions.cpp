@@ -2,7 +2,7 @@
 #include <optional>
 #include <vector>
 
-#include "lang/model.h"
+#include "lang/entry.h"
 
 // Conditions of `require:` that no call can meet, as far as two of them say so
 // plainly.

@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "c10/schema/parser.h"
+#include "lang/entry.h"
 #include "lang/format.h"
-#include "lang/model.h"
 #include "lang/parser.h"
 #include "lang/schema_keys.h"
 #include "lang/word_arguments.h"

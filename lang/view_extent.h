@@ -1,6 +1,6 @@
 #pragma once
 
-#include "lang/model.h"
+#include "lang/entry.h"
 
 namespace sy::lang {
 

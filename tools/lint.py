@@ -32,9 +32,13 @@ LAYERS = {
     "lang": (("lang/", "c10/schema/"),
              "the language says what entries mean, for the generator and for "
              "the library: of the tree it needs the signature grammar alone"),
-    "codegen": (("codegen/", "lang/", "c10/schema/"),
+    "model": (("model/", "lang/", "c10/schema/"),
+              "what an entry becomes, for the generator and for the loader of "
+              "schemas: it knows neither"),
+    "codegen": (("codegen/", "model/", "lang/", "c10/schema/"),
                 "the generator reads schemas and writes text: of the tree it "
-                "needs the language and the signature grammar alone"),
+                "needs the model, the language and the signature grammar "
+                "alone"),
     "frontend": (("c10/", "aten/", "autograd/", "frontend/"),
                  "the front end knows operators and gradients, and no "
                  "backend"),
@@ -56,7 +60,7 @@ LAYERS = {
                 "the public doors lead to what the SDK installs"),
 }
 TREE = ("c10/", "aten/", "autograd/", "backends/", "codegen/", "frontend/",
-        "lang/", "runtime/", "sy/")
+        "lang/", "model/", "runtime/", "sy/")
 # A public header is read by every translation unit of every user.
 HEAVY = ("iostream", "sstream", "regex", "functional", "map", "fmt/",
          "nlohmann/", "yaml-cpp/")

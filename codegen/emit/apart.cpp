@@ -1,8 +1,9 @@
 #include "codegen/emit/apart.h"
 
-#include "codegen/cpp_types.h"
-#include "codegen/form_plan.h"
+#include "codegen/model_names.h"
 #include "lang/cpp_text.h"
+#include "model/cpp_types.h"
+#include "model/form_plan.h"
 
 namespace sy::codegen {
 namespace {

@@ -1,12 +1,13 @@
 #include <algorithm>
 
-#include "codegen/cpp_types.h"
-#include "codegen/derivative.h"
 #include "codegen/emit/common.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/nodes.h"
 #include "codegen/emit/programs.h"
-#include "codegen/form_plan.h"
+#include "codegen/model_names.h"
+#include "model/cpp_types.h"
+#include "model/derivative.h"
+#include "model/form_plan.h"
 
 namespace sy::codegen {
 namespace {

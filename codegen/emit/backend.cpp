@@ -1,12 +1,13 @@
 #include <algorithm>
 
-#include "codegen/cpp_types.h"
 #include "codegen/emit/apart.h"
 #include "codegen/emit/common.h"
 #include "codegen/emit/emit.h"
-#include "codegen/exact_out.h"
-#include "codegen/form_plan.h"
+#include "codegen/model_names.h"
 #include "lang/cpp_names.h"
+#include "model/cpp_types.h"
+#include "model/exact_out.h"
+#include "model/form_plan.h"
 
 namespace sy::codegen {
 namespace {

@@ -2,10 +2,11 @@
 #include <array>
 #include <cctype>
 
-#include "codegen/cpp_types.h"
 #include "codegen/emit/common.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/merge.h"
+#include "codegen/model_names.h"
+#include "model/cpp_types.h"
 
 namespace sy::codegen {
 namespace {

@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <cctype>
 
-#include "codegen/cpp_types.h"
-#include "codegen/foreach.h"
-#include "codegen/form_plan.h"
-#include "codegen/functional_form.h"
-#include "codegen/programs.h"
+#include "codegen/model_names.h"
 #include "lang/compile.h"
 #include "lang/cpp_names.h"
 #include "lang/cpp_text.h"
+#include "model/cpp_types.h"
+#include "model/foreach.h"
+#include "model/form_plan.h"
+#include "model/functional_form.h"
+#include "model/programs.h"
 
 namespace sy::codegen {
 

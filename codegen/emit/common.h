@@ -5,9 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "codegen/model.h"
+#include "codegen/model_names.h"
 #include "codegen/text.h"
 #include "lang/program.h"
+#include "model/model.h"
 
 // Functions that several emitters share.
 
@@ -72,7 +73,7 @@ std::string family_header(const Operator& op, std::string_view suffix);
 // Pointwise and reduce: the name of the descriptor, "desc::add_Tensor".
 std::string descriptor(const Operator& op);
 // The statement that calls contract::ID with the arguments of that id, if
-// has_contract (codegen/form_plan.h).
+// has_contract (model/form_plan.h).
 std::string contract_call(const Operator& op);
 
 // Statements that gather the arguments of a pointwise call in variables, and

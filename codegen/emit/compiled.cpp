@@ -1,4 +1,5 @@
-#include "codegen/compiled.h"
+#include "model/compiled.h"
+#include "codegen/model_names.h"
 
 #include "codegen/emit/common.h"
 #include "codegen/emit/emit.h"

@@ -1,18 +1,19 @@
 #include <algorithm>
 #include <set>
 
-#include "codegen/cpp_types.h"
 #include "codegen/emit/apart.h"
 #include "codegen/emit/common.h"
 #include "codegen/emit/contracts.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/foreach.h"
 #include "codegen/emit/functional_forms.h"
-#include "codegen/form_plan.h"
-#include "codegen/functional_form.h"
-#include "codegen/programs.h"
-#include "codegen/view_code.h"
+#include "codegen/model_names.h"
 #include "lang/cpp_text.h"
+#include "model/cpp_types.h"
+#include "model/form_plan.h"
+#include "model/functional_form.h"
+#include "model/programs.h"
+#include "model/view_code.h"
 
 namespace sy::codegen {
 namespace {

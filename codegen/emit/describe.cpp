@@ -1,8 +1,9 @@
 #include "codegen/emit/describe.h"
 
-#include "codegen/derivative.h"
+#include "codegen/model_names.h"
 #include "codegen/text.h"
 #include "lang/diff.h"
+#include "model/derivative.h"
 
 namespace sy::codegen {
 namespace {

@@ -5,7 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "codegen/model.h"
+#include "codegen/model_names.h"
+#include "model/model.h"
 
 // Operators in words, for reference pages and `sygen explain`.
 

@@ -3,8 +3,9 @@
 #include "codegen/emit/common.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/programs.h"
-#include "codegen/programs.h"
+#include "codegen/model_names.h"
 #include "lang/cpp_text.h"
+#include "model/programs.h"
 
 namespace sy::codegen {
 namespace {

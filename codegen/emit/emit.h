@@ -2,7 +2,8 @@
 
 #include <string>
 
-#include "codegen/model.h"
+#include "codegen/model_names.h"
+#include "model/model.h"
 
 // The emitters: pure functions from the model to the text of one file.
 

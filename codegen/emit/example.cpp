@@ -1,11 +1,12 @@
 #include <algorithm>
 
-#include "codegen/cpp_types.h"
 #include "codegen/emit/describe.h"
+#include "codegen/model_names.h"
 #include "codegen/text.h"
 #include "lang/cpp_text.h"
 #include "lang/tensor.h"
 #include "lang/word_arguments.h"
+#include "model/cpp_types.h"
 
 namespace sy::codegen {
 namespace {

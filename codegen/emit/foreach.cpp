@@ -1,10 +1,11 @@
 #include "codegen/emit/foreach.h"
 
-#include "codegen/cpp_types.h"
 #include "codegen/emit/contracts.h"
-#include "codegen/foreach.h"
+#include "codegen/model_names.h"
 #include "lang/cpp_text.h"
 #include "lang/format.h"
+#include "model/cpp_types.h"
+#include "model/foreach.h"
 
 namespace sy::codegen {
 namespace {

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "codegen/functional_form.h"
+#include "codegen/model_names.h"
 #include "lang/cpp_text.h"
+#include "model/functional_form.h"
 
 namespace sy::codegen {
 

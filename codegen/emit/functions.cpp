@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <map>
 
-#include "codegen/cpp_types.h"
 #include "codegen/emit/common.h"
 #include "codegen/emit/describe.h"
 #include "codegen/emit/emit.h"
+#include "codegen/model_names.h"
+#include "model/cpp_types.h"
 
 namespace sy::codegen {
 namespace {

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 
-#include "codegen/cpp_types.h"
 #include "codegen/emit/programs.h"
+#include "codegen/model_names.h"
 #include "lang/cpp_names.h"
 #include "lang/format.h"
+#include "model/cpp_types.h"
 
 namespace sy::codegen {
 namespace {

@@ -2,9 +2,10 @@
 
 #include <string>
 
-#include "codegen/compiled.h"
-#include "codegen/derivative.h"
 #include "codegen/emit/common.h"
+#include "codegen/model_names.h"
+#include "model/compiled.h"
+#include "model/derivative.h"
 
 namespace sy::codegen {
 

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-#include "codegen/cpp_types.h"
+#include "codegen/model_names.h"
 #include "lang/cpp_text.h"
 #include "lang/format.h"
+#include "model/cpp_types.h"
 
 namespace sy::codegen {
 namespace {

@@ -3,9 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "codegen/compiled.h"
 #include "codegen/emit/common.h"
-#include "codegen/programs.h"
+#include "codegen/model_names.h"
+#include "model/compiled.h"
+#include "model/programs.h"
 
 namespace sy::codegen {
 

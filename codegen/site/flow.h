@@ -5,11 +5,9 @@
 #include <optional>
 #include <string>
 #include <vector>
+#include "codegen/model_names.h"
 
-namespace sy::codegen {
-class Model;
-struct Operator;
-}  // namespace sy::codegen
+namespace sy::codegen {}  // namespace sy::codegen
 
 namespace sy::codegen::site {
 

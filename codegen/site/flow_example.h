@@ -5,9 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "codegen/model.h"
+#include "codegen/model_names.h"
 #include "codegen/site/flow.h"
 #include "lang/index_eval.h"
+#include "model/model.h"
 
 // Private to flow_of.
 

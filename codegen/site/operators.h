@@ -4,9 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "codegen/model.h"
+#include "codegen/model_names.h"
 #include "codegen/site/facts.h"
 #include "codegen/site/page.h"
+#include "model/model.h"
 
 namespace sy::codegen::site {
 

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
-#include "codegen/derivative.h"
 #include "codegen/emit/describe.h"
-#include "codegen/exact_out.h"
+#include "codegen/model_names.h"
 #include "codegen/site/operators.h"
 #include "codegen/text.h"
+#include "model/derivative.h"
+#include "model/exact_out.h"
 
 namespace sy::codegen::site {
 namespace {

@@ -6,8 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "codegen/model.h"
+#include "codegen/model_names.h"
 #include "codegen/site/facts.h"
+#include "model/model.h"
 
 // Private to the operator pages: groups of operators that share a page, and the
 // relations of pages.

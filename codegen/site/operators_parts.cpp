@@ -2,14 +2,15 @@
 
 #include <algorithm>
 
-#include "codegen/derivative.h"
 #include "codegen/emit/describe.h"
+#include "codegen/model_names.h"
 #include "codegen/site/operators_html.h"
 #include "codegen/site/operators_words.h"
 #include "codegen/site/pictures.h"
 #include "codegen/text.h"
 #include "codegen/tools/markup.h"
 #include "lang/parser.h"
+#include "model/derivative.h"
 
 namespace sy::codegen::site {
 namespace {

@@ -3,9 +3,10 @@
 #include <span>
 #include <string>
 
-#include "codegen/model.h"
+#include "codegen/model_names.h"
 #include "codegen/site/facts.h"
 #include "codegen/site/operators_names.h"
+#include "model/model.h"
 
 // Private to the operator pages: the sections of a page, as HTML; "" for a
 // section without facts.

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "codegen/cpp_types.h"
+#include "codegen/model_names.h"
 #include "codegen/text.h"
+#include "model/cpp_types.h"
 
 namespace sy::codegen::site {
 namespace {

@@ -5,7 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "codegen/model.h"
+#include "codegen/model_names.h"
+#include "model/model.h"
 
 // Private to the operator pages: signatures in words.
 

@@ -3,8 +3,9 @@
 #include <span>
 #include <string>
 
-#include "codegen/model.h"
+#include "codegen/model_names.h"
 #include "codegen/site/facts.h"
+#include "model/model.h"
 
 namespace sy::codegen::site {
 

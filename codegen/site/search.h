@@ -3,9 +3,10 @@
 #include <span>
 #include <string>
 
-#include "codegen/model.h"
+#include "codegen/model_names.h"
 #include "codegen/site/guides.h"
 #include "codegen/site/page.h"
+#include "model/model.h"
 
 namespace sy::codegen::site {
 

@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "codegen/files.h"
-#include "codegen/model.h"
+#include "codegen/model_names.h"
 #include "codegen/site/facts.h"
 #include "codegen/site/guides.h"
 #include "lang/diagnostics.h"
+#include "model/model.h"
 
 namespace sy::codegen::site {
 

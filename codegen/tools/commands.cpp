@@ -4,14 +4,15 @@
 #include <ostream>
 #include <system_error>
 
-#include "codegen/backends.h"
-#include "codegen/check.h"
 #include "codegen/files.h"
+#include "codegen/model_names.h"
 #include "codegen/tools/fmt.h"
 #include "codegen/tools/json_schema.h"
 #include "codegen/tools/schema_files.h"
 #include "lang/format.h"
 #include "lang/yaml.h"
+#include "model/backends.h"
+#include "model/check.h"
 
 namespace sy::codegen {
 namespace {

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <ostream>
 
-#include "codegen/derivative.h"
 #include "codegen/emit/common.h"
 #include "codegen/emit/describe.h"
 #include "codegen/emit/nodes.h"
-#include "codegen/exact_out.h"
-#include "codegen/form_plan.h"
+#include "codegen/model_names.h"
 #include "lang/compile.h"
+#include "model/derivative.h"
+#include "model/exact_out.h"
+#include "model/form_plan.h"
 
 namespace sy::codegen {
 namespace {

@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "codegen/model.h"
+#include "codegen/model_names.h"
+#include "model/model.h"
 
 namespace sy::codegen {
 

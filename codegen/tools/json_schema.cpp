@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "codegen/text.h"
-#include "lang/model.h"
+#include "lang/entry.h"
 #include "lang/schema_keys.h"
 
 namespace sy::codegen {

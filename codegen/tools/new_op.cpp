@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "c10/schema/parser.h"
-#include "codegen/backends.h"
 #include "codegen/files.h"
+#include "codegen/model_names.h"
 #include "codegen/text.h"
 #include "codegen/tools/schema_files.h"
-#include "lang/model.h"
+#include "lang/entry.h"
 #include "lang/yaml.h"
+#include "model/backends.h"
 
 namespace sy::codegen {
 namespace {

@@ -5,9 +5,10 @@
 #include <ostream>
 #include <system_error>
 
-#include "codegen/backends.h"
+#include "codegen/model_names.h"
 #include "lang/format.h"
 #include "lang/yaml.h"
+#include "model/backends.h"
 
 namespace sy::codegen {
 namespace {

@@ -1,9 +1,10 @@
 #include <algorithm>
 #include <set>
 
-#include "codegen/backends.h"
+#include "codegen/model_names.h"
 #include "codegen/torch/vocabulary.h"
 #include "codegen/torch/world.h"
+#include "model/backends.h"
 
 namespace sy::codegen::torch {
 namespace {

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "codegen/backends.h"
+#include "codegen/model_names.h"
 #include "codegen/torch/vocabulary.h"
 #include "lang/schema_keys.h"
 #include "lang/yaml.h"
+#include "model/backends.h"
 
 namespace sy::codegen::torch {
 namespace {

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <set>
 
-#include "codegen/check.h"
+#include "codegen/model_names.h"
 #include "codegen/torch/translate.h"
 #include "lang/format.h"
 #include "lang/yaml.h"
+#include "model/check.h"
 
 namespace sy::codegen::torch {
 namespace {

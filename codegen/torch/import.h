@@ -4,8 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "codegen/model.h"
+#include "codegen/model_names.h"
 #include "codegen/torch/world.h"
+#include "model/model.h"
 
 namespace sy::codegen::torch {
 

@@ -1,7 +1,8 @@
 #include "c10/schema/parser.h"
-#include "codegen/backends.h"
+#include "codegen/model_names.h"
 #include "codegen/torch/backend.h"
 #include "lang/yaml.h"
+#include "model/backends.h"
 
 namespace sy::codegen::torch {
 namespace {

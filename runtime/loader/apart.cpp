@@ -16,8 +16,8 @@ bool shares(const OverloadState& form, const Value* args, const TensorBase& t) {
 }
 
 bool must_part(const OverloadState& form, const Value* args) {
-  if (form.inputs_apart == codegen::InputsApart::kNone) return false;
-  if (form.inputs_apart == codegen::InputsApart::kCopiedIfNeeded) {
+  if (form.inputs_apart == model::InputsApart::kNone) return false;
+  if (form.inputs_apart == model::InputsApart::kCopiedIfNeeded) {
     const TensorBase& out = args[form.written[0]].to_tensor();
     const PointwiseNode call(*form.node, args, form.positions.data());
     return generated::shares_another(out, call.args().inputs,

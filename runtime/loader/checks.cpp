@@ -4,15 +4,15 @@
 #include <vector>
 
 #include "c10/dispatch/dispatcher.h"
-#include "codegen/programs.h"
+#include "model/programs.h"
 #include "runtime/loader/descriptors.h"
 
 namespace sy::runtime {
 namespace {
 
-void check_defined_before(const codegen::Operator& op,
+void check_defined_before(const model::Operator& op,
                           lang::Diagnostics& diagnostics) {
-  for (const codegen::Overload* o : op.overloads()) {
+  for (const model::Overload* o : op.overloads()) {
     const std::string name = op.ns + "::" + o->name;
     const auto known = Dispatcher::singleton().find(name);
     if (!known || !known->entry().defined()) continue;
@@ -24,7 +24,7 @@ void check_defined_before(const codegen::Operator& op,
   }
 }
 
-void check_limits(const codegen::Operator& op, lang::Diagnostics& diagnostics) {
+void check_limits(const model::Operator& op, lang::Diagnostics& diagnostics) {
   const auto check = [&](const lang::Program& program, bool operands) {
     const std::string problem = beyond_limits(program, operands);
     if (!problem.empty()) {
@@ -32,9 +32,9 @@ void check_limits(const codegen::Operator& op, lang::Diagnostics& diagnostics) {
     }
   };
   if (op.kind() == lang::OperatorKind::kPointwise) {
-    check(codegen::pointwise_program(op), true);
+    check(model::pointwise_program(op), true);
   } else if (op.kind() == lang::OperatorKind::kScan) {
-    check(codegen::scan_parts(op).combine, false);
+    check(model::scan_parts(op).combine, false);
   } else if (op.kind() == lang::OperatorKind::kReduce) {
     constexpr size_t kMaxAccumulators = 8;
     if (op.entry->reduce->accumulators.size() > kMaxAccumulators) {
@@ -42,7 +42,7 @@ void check_limits(const codegen::Operator& op, lang::Diagnostics& diagnostics) {
                         "a reduction has at most 8 accumulators");
       return;
     }
-    const codegen::ReduceParts parts = codegen::reduce_parts(op);
+    const model::ReduceParts parts = model::reduce_parts(op);
     check(parts.map, false);
     check(parts.combine, false);
     if (parts.finish) check(*parts.finish, false);
@@ -54,11 +54,11 @@ void check_limits(const codegen::Operator& op, lang::Diagnostics& diagnostics) {
 }
 
 // Forms are computed from the arguments of the operator.
-void check_forms(const codegen::Operator& op, lang::Diagnostics& diagnostics) {
+void check_forms(const model::Operator& op, lang::Diagnostics& diagnostics) {
   const FunctionSchema& s = op.base.schema;
   const lang::Location at = op.entry->func.start();
   const size_t returns = s.returns().size();
-  for (const codegen::Overload* o : op.overloads()) {
+  for (const model::Overload* o : op.overloads()) {
     if (!o->derived) continue;
     // An out= form keeps nothing for a gradient.
     const bool kept = o->schema.is_inplace() && !op.entry->derivative.empty();
@@ -69,7 +69,7 @@ void check_forms(const codegen::Operator& op, lang::Diagnostics& diagnostics) {
       diagnostics.error(at, "the form '{}' has no argument '{}'", o->name,
                         a.name.view());
     }
-    const size_t written = codegen::written_tensors(o->schema).size();
+    const size_t written = model::written_tensors(o->schema).size();
     if (written != returns) {
       diagnostics.error(at, "the form '{}' writes {} arguments, of {} results",
                         o->name, written, returns);
@@ -79,10 +79,9 @@ void check_forms(const codegen::Operator& op, lang::Diagnostics& diagnostics) {
 
 }  // namespace
 
-void check_loadable(const codegen::Model& model,
-                    lang::Diagnostics& diagnostics) {
-  for (const codegen::Family& family : model.families()) {
-    for (const codegen::Operator& op : family.operators) {
+void check_loadable(const model::Model& model, lang::Diagnostics& diagnostics) {
+  for (const model::Family& family : model.families()) {
+    for (const model::Operator& op : family.operators) {
       for (const lang::DispatchItem& d : op.entry->dispatch) {
         diagnostics.error(d.key.start(),
                           "a C++ function cannot be loaded at run time; a "

@@ -1,12 +1,11 @@
 #pragma once
 
-#include "codegen/model.h"
+#include "model/model.h"
 
 namespace sy::runtime {
 
 // Reports the errors of a model here and now beyond those of `sygen check`:
 // operators that are defined already, C++ functions, limits of the engines.
-void check_loadable(const codegen::Model& model,
-                    lang::Diagnostics& diagnostics);
+void check_loadable(const model::Model& model, lang::Diagnostics& diagnostics);
 
 }  // namespace sy::runtime

@@ -70,13 +70,13 @@ std::vector<ScalarSource> scalar_sources(
     const Type type = i < 0 ? Type(TypeKind::kScalar)
                             : schema.arguments()[static_cast<size_t>(i)].type;
     const auto kind =
-        static_cast<NodeScalar::Kind>(codegen::scalar_kind(s, type));
+        static_cast<NodeScalar::Kind>(model::scalar_kind(s, type));
     out.push_back({InternedString(s.name), kind, InternedString(s.text)});
   }
   return out;
 }
 
-PointwiseData::PointwiseData(const codegen::PointwiseParts& parts,
+PointwiseData::PointwiseData(const model::PointwiseParts& parts,
                              const FunctionSchema& schema, const char* name)
     : scalars_(scalar_sources(parts.program.scalars, schema)),
       defaults_(parts.defaults) {
@@ -106,14 +106,14 @@ PointwiseData::PointwiseData(const codegen::PointwiseParts& parts,
   }
 }
 
-ReduceData::ReduceData(const codegen::ReduceParts& parts, const char* name,
+ReduceData::ReduceData(const model::ReduceParts& parts, const char* name,
                        const FunctionSchema& schema, size_t accumulators,
                        bool in_double)
     : scalars_(scalar_sources(parts.scalars, schema)),
       identity_(parts.identity) {
   ProgramArrays* arrays = arrays_;
   const auto program = [&](const lang::Program& p) {
-    return copy_program(p, codegen::scalar_indices(p, parts.scalars), arrays++);
+    return copy_program(p, model::scalar_indices(p, parts.scalars), arrays++);
   };
   op_.name = name;
   op_.promote = promote_rule(parts.rule);
@@ -130,8 +130,8 @@ ReduceData::ReduceData(const codegen::ReduceParts& parts, const char* name,
   op_.identity = data_or_null(identity_);
 }
 
-ScanData::ScanData(const codegen::Operator& op, const char* name) {
-  const codegen::ScanParts parts = codegen::scan_parts(op);
+ScanData::ScanData(const model::Operator& op, const char* name) {
+  const model::ScanParts parts = model::scan_parts(op);
   const lang::ScanBody& body = *op.entry->scan;
   op_.name = name;
   op_.promote = promote_rule(parts.rule);

@@ -11,7 +11,7 @@
 #include "aten/engine/scan.h"
 #include "aten/program/op_desc.h"
 #include "c10/tensor/value.h"
-#include "codegen/programs.h"
+#include "model/programs.h"
 
 // The descriptors that sygen prints as constants, with arrays of their own.
 
@@ -43,7 +43,7 @@ std::vector<ScalarSource> scalar_sources(
 class PointwiseData {
  public:
   // `name`, for messages, outlives this.
-  PointwiseData(const codegen::PointwiseParts& parts,
+  PointwiseData(const model::PointwiseParts& parts,
                 const FunctionSchema& schema, const char* name);
   PointwiseData(const PointwiseData&) = delete;
   PointwiseData& operator=(const PointwiseData&) = delete;
@@ -66,7 +66,7 @@ class PointwiseData {
 class ReduceData {
  public:
   // `name`, for messages, outlives this.
-  ReduceData(const codegen::ReduceParts& parts, const char* name,
+  ReduceData(const model::ReduceParts& parts, const char* name,
              const FunctionSchema& schema, size_t accumulators, bool in_double);
   ReduceData(const ReduceData&) = delete;
   ReduceData& operator=(const ReduceData&) = delete;
@@ -85,7 +85,7 @@ class ReduceData {
 class ScanData {
  public:
   // `name`, for messages, outlives this.
-  ScanData(const codegen::Operator& op, const char* name);
+  ScanData(const model::Operator& op, const char* name);
   ScanData(const ScanData&) = delete;
   ScanData& operator=(const ScanData&) = delete;
 

@@ -12,7 +12,7 @@ namespace sy::runtime {
 namespace {
 
 using namespace sy::autograd;  // NOLINT: what generated kernels are written in
-using codegen::Saved;
+using model::Saved;
 
 const Tensor& as_tensor(const Value& v) {
   return static_cast<const Tensor&>(v.to_tensor());
@@ -368,7 +368,7 @@ void record(const Kernel& k, const OperatorEntry& op, DispatchKeySet keys,
     set_histories(form, node, results, n);
     node->keep_results(results);
   } else {
-    const bool is_view = form.gradient == codegen::FormGradient::kRecordView;
+    const bool is_view = form.gradient == model::FormGradient::kRecordView;
     (is_view ? set_history_of_view : rebase_history)(*self, node);
     node->keep_results(&args[form.written[0]]);
   }
@@ -419,8 +419,8 @@ int position(const std::vector<std::string>& names, std::string_view name) {
 
 OperatorState::~OperatorState() = default;
 
-std::unique_ptr<Gradient> make_gradient(codegen::DerivativePlan plan,
-                                        const codegen::Operator& op,
+std::unique_ptr<Gradient> make_gradient(model::DerivativePlan plan,
+                                        const model::Operator& op,
                                         const char* name,
                                         const FindCallee& find) {
   auto g = std::make_unique<Gradient>();
@@ -435,7 +435,7 @@ std::unique_ptr<Gradient> make_gradient(codegen::DerivativePlan plan,
     names.push_back(lang::gradient_name(i));
     names.push_back(lang::gradient_name(i) + "?");
   }
-  for (const codegen::GradFormula& f : plan.formulas) {
+  for (const model::GradFormula& f : plan.formulas) {
     if (!f.own.empty() && std::count(names.begin(), names.end(), f.own) == 0) {
       names.push_back(f.own);
     }
@@ -443,7 +443,7 @@ std::unique_ptr<Gradient> make_gradient(codegen::DerivativePlan plan,
   g->names = names.size();
   g->formulas.reserve(plan.formulas.size());
   g->saved.reserve(plan.saved.size());
-  for (const codegen::GradFormula& f : plan.formulas) {
+  for (const model::GradFormula& f : plan.formulas) {
     Gradient::Formula out;
     out.targets = f.targets;
     if (!f.own.empty()) {
@@ -467,7 +467,7 @@ std::unique_ptr<Gradient> make_gradient(codegen::DerivativePlan plan,
       out.program.emplace(f.code.plan, names, name, find);
     }
     if (f.fused) {
-      const codegen::PointwiseParts parts = codegen::fused_parts(op, f);
+      const model::PointwiseParts parts = model::fused_parts(op, f);
       if (beyond_limits(parts.program).empty()) {
         if (g->name.empty()) g->name = parts.name;
         out.fused =
@@ -496,8 +496,8 @@ std::unique_ptr<Gradient> make_gradient(codegen::DerivativePlan plan,
   return g;
 }
 
-BoxedFunction gradient_kernel(codegen::FormGradient gradient) {
-  using codegen::FormGradient;
+BoxedFunction gradient_kernel(model::FormGradient gradient) {
+  using model::FormGradient;
   switch (gradient) {
     case FormGradient::kRecord:
     case FormGradient::kRecordView: return &record;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "aten/backend/fused_pointwise.h"
-#include "codegen/form_plan.h"
+#include "model/form_plan.h"
 #include "runtime/loader/operator_state.h"
 
 namespace sy::runtime {
@@ -18,8 +18,8 @@ struct FusedFormula {
   std::vector<int> reads;
   FusedPointwise run{data.op()};
 
-  FusedFormula(const codegen::PointwiseParts& parts,
-               const FunctionSchema& schema, const char* name)
+  FusedFormula(const model::PointwiseParts& parts, const FunctionSchema& schema,
+               const char* name)
       : data(parts, schema, name) {}
   ~FusedFormula() { run.clear(); }
 };
@@ -37,10 +37,10 @@ struct Gradient {
     std::optional<PlanProgram> program;
     std::unique_ptr<FusedFormula> fused;  // the same as one program
   };
-  // The parts of codegen::Saved that calls need.
+  // The parts of model::Saved that calls need.
   struct Kept {
     InternedString name;
-    codegen::Saved::Kind kind;
+    model::Saved::Kind kind;
     bool is_result;
     int place;  // among the results, or the arguments of the base form
     std::vector<size_t> readers;
@@ -55,12 +55,12 @@ struct Gradient {
 };
 
 // `name`, of the operator, outlives the result. Throws lang::LangError.
-std::unique_ptr<Gradient> make_gradient(codegen::DerivativePlan plan,
-                                        const codegen::Operator& op,
+std::unique_ptr<Gradient> make_gradient(model::DerivativePlan plan,
+                                        const model::Operator& op,
                                         const char* name,
                                         const FindCallee& find);
 
 // The kernel of the Autograd key; null where no kernel of our own is needed.
-BoxedFunction gradient_kernel(codegen::FormGradient gradient);
+BoxedFunction gradient_kernel(model::FormGradient gradient);
 
 }  // namespace sy::runtime

@@ -641,18 +641,17 @@ BoxedFunction engine_kernel(lang::OperatorKind kind,
   }
 }
 BoxedFunction sizes_kernel() { return &sizes_alone; }
-BoxedFunction form_kernel(codegen::FormKernel kernel,
-                          const OverloadState& form) {
+BoxedFunction form_kernel(model::FormKernel kernel, const OverloadState& form) {
   switch (kernel) {
-    case codegen::FormKernel::kNone: return nullptr;
-    case codegen::FormKernel::kComposite: return &composite;
-    case codegen::FormKernel::kForeach:
+    case model::FormKernel::kNone: return nullptr;
+    case model::FormKernel::kComposite: return &composite;
+    case model::FormKernel::kForeach:
       return form.out       ? &foreach_out
              : form.inplace ? &foreach_inplace
                             : &foreach;
-    case codegen::FormKernel::kView: return &view;
-    case codegen::FormKernel::kStore: return &store<false>;
-    case codegen::FormKernel::kRecordedStore: return &store<true>;
+    case model::FormKernel::kView: return &view;
+    case model::FormKernel::kStore: return &store<false>;
+    case model::FormKernel::kRecordedStore: return &store<true>;
   }
   return nullptr;
 }

@@ -2,7 +2,7 @@
 
 #include "c10/device/backend.h"
 #include "c10/process/error.h"
-#include "codegen/form_plan.h"
+#include "model/form_plan.h"
 #include "runtime/loader/checks.h"
 #include "runtime/loader/gradient.h"
 #include "runtime/loader/make_state.h"
@@ -10,8 +10,8 @@
 namespace sy::runtime {
 namespace {
 
-using codegen::Operator;
-using codegen::Overload;
+using model::Operator;
+using model::Overload;
 
 // Calls f(backend, engines) for each backend that has engines.
 template <class F>
@@ -50,16 +50,16 @@ std::unique_ptr<LoadedSchema> LoadedSchema::load(
 }
 
 void LoadedSchema::read(std::string_view text, const std::string& name) {
-  const std::string path = codegen::short_path(name);
+  const std::string path = model::short_path(name);
   lang::Diagnostics diagnostics;
-  std::vector<codegen::Backend> present;
+  std::vector<model::Backend> present;
   for (const BackendInfo& info : backends()) {
     if (!info.present) continue;
-    codegen::Backend b;
+    model::Backend b;
     b.key = lang::Text(info.key);
     present.push_back(std::move(b));
   }
-  model_ = std::make_unique<codegen::Model>(codegen::Model::load_text(
+  model_ = std::make_unique<model::Model>(model::Model::load_text(
       std::string(text), path, *known_, std::move(present), diagnostics));
   if (diagnostics.empty()) check_loadable(*model_, diagnostics);
   SY_CHECK(diagnostics.empty(), Registration,
@@ -68,7 +68,7 @@ void LoadedSchema::read(std::string_view text, const std::string& name) {
 }
 
 void LoadedSchema::build() {
-  for (const codegen::Family& family : model_->families()) {
+  for (const model::Family& family : model_->families()) {
     if (family.operators.empty()) continue;
     if (family.is_own()) {
       library_.own_namespace(
@@ -81,7 +81,7 @@ void LoadedSchema::build() {
 Callee LoadedSchema::callee(const FunctionSchema& schema) const {
   if (const auto handle = known_->handle(schema)) return Callee(*handle);
   std::string ns = "aten";
-  for (const codegen::Family& family : model_->families()) ns = family.ns;
+  for (const model::Family& family : model_->families()) ns = family.ns;
   // The name stays for ever, as the operator's entry does.
   return Callee(InternedString(ns + "::" + to_string(schema.name())).c_str());
 }
@@ -135,10 +135,9 @@ void LoadedSchema::register_kernels(OperatorState& state, const Operator& op) {
     if (form->functional.op != nullptr) def.functional = &form->functional;
     if (has_guard(op, o)) def.guard_boxed = guard_kernel();
     library_.def(op.ns + "::" + to_string(o.schema), def, line(*form));
-    const codegen::FormKernel kernel = kernel_of(op, o);
-    if (kernel != codegen::FormKernel::kNone) {
-      impl(*form,
-           is_implicit(kernel, o) ? codegen::kImplicit : codegen::kExplicit,
+    const model::FormKernel kernel = kernel_of(op, o);
+    if (kernel != model::FormKernel::kNone) {
+      impl(*form, is_implicit(kernel, o) ? model::kImplicit : model::kExplicit,
            form_kernel(kernel, *form), true);
     }
   }
@@ -150,7 +149,7 @@ void LoadedSchema::register_kernels(OperatorState& state, const Operator& op) {
 }
 
 void LoadedSchema::register_gradient(OperatorState& state) {
-  using codegen::FormGradient;
+  using model::FormGradient;
   for (const OverloadState& form : state.overloads) {
     if (form.gradient == FormGradient::kNone) continue;
     if (form.gradient == FormGradient::kFallthrough) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "c10/plugin/runtime_library.h"
-#include "codegen/model.h"
+#include "model/model.h"
 #include "runtime/loader/known_operators.h"
 #include "runtime/loader/operator_state.h"
 
@@ -31,9 +31,9 @@ class LoadedSchema {
 
   void read(std::string_view text, const std::string& name);
   void build();
-  void add(const codegen::Operator& op);
+  void add(const model::Operator& op);
   void register_engines(OperatorState& state);
-  void register_kernels(OperatorState& state, const codegen::Operator& op);
+  void register_kernels(OperatorState& state, const model::Operator& op);
   void register_gradient(OperatorState& state);
   void impl(const OverloadState& form, const char* key, BoxedFunction f,
             bool checks_itself);
@@ -42,7 +42,7 @@ class LoadedSchema {
 
   // These live while the schema is read; calls need neither.
   std::unique_ptr<KnownOperators> known_;
-  std::unique_ptr<codegen::Model> model_;
+  std::unique_ptr<model::Model> model_;
   std::vector<std::unique_ptr<OperatorState>> operators_;
   RuntimeLibrary library_;
 };

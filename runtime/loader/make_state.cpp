@@ -3,18 +3,18 @@
 #include "c10/dispatch/default_argument.h"
 #include "c10/dispatch/dispatcher.h"
 #include "c10/process/error.h"
-#include "codegen/foreach.h"
-#include "codegen/form_plan.h"
-#include "codegen/functional_form.h"
-#include "codegen/view_code.h"
+#include "model/foreach.h"
+#include "model/form_plan.h"
+#include "model/functional_form.h"
+#include "model/view_code.h"
 #include "runtime/loader/gradient.h"
 
 namespace sy::runtime {
 namespace {
 
-using codegen::Operator;
-using codegen::Overload;
 using lang::OperatorKind;
+using model::Operator;
+using model::Overload;
 
 OperatorInfo::Kind info_kind(OperatorKind kind) {
   switch (kind) {
@@ -28,7 +28,7 @@ OperatorInfo::Kind info_kind(OperatorKind kind) {
 }
 
 void fill_node(const Operator& op, OperatorState* state) {
-  const codegen::NodeParts parts = codegen::node_parts(op);
+  const model::NodeParts parts = model::node_parts(op);
   state->node_inputs.reserve(parts.inputs.size());
   state->node_scalars.reserve(parts.scalars.size());
   for (const int i : parts.inputs) {
@@ -65,12 +65,12 @@ void fill_positions(const Operator& op, const Overload& o,
   form->positions.reserve(arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Argument& a = arguments[i];
-    form->positions.push_back(codegen::place_of(a, o.schema));
+    form->positions.push_back(model::place_of(a, o.schema));
     if (form->positions.back() != FormPlaces::kDefault) continue;
     form->op->defaults.resize(arguments.size());
     form->op->defaults[i] = default_value(a.default_value, a.type);
   }
-  form->written = codegen::written_tensors(o.schema);
+  form->written = model::written_tensors(o.schema);
 }
 
 // Fills in what the definition says of the form's functional operator.
@@ -113,7 +113,7 @@ Value::Tag tag_of(Type type) {
 }
 
 lang::TensorCode compile(const lang::Expr& e, const Operator& op,
-                         const codegen::Model& model,
+                         const model::Model& model,
                          const std::vector<Type>& types) {
   lang::Diagnostics diagnostics;
   auto code = lang::compile_tensor(e, lang::TensorEnv::of(op.base.schema),
@@ -132,7 +132,7 @@ std::vector<std::string> argument_names(const FunctionSchema& schema) {
 
 class StateMaker {
  public:
-  StateMaker(const Operator& op, const codegen::Model& model,
+  StateMaker(const Operator& op, const model::Model& model,
              const FindCallee& find)
       : op_(op),
         model_(model),
@@ -166,7 +166,7 @@ class StateMaker {
   void add_gradients();
 
   const Operator& op_;
-  const codegen::Model& model_;
+  const model::Model& model_;
   const FindCallee& find_;
   const FunctionSchema& schema_;
   const std::vector<std::string> names_;
@@ -219,11 +219,11 @@ void StateMaker::add_program() {
   switch (op_.kind()) {
     case OperatorKind::kPointwise:
       state_->pointwise = std::make_unique<PointwiseData>(
-          codegen::pointwise_parts(op_), schema_, name());
+          model::pointwise_parts(op_), schema_, name());
       break;
     case OperatorKind::kReduce:
       state_->reduce = std::make_unique<ReduceData>(
-          codegen::reduce_parts(op_), name(), schema_,
+          model::reduce_parts(op_), name(), schema_,
           op_.entry->reduce->accumulators.size(),
           op_.entry->reduce->accumulate.has_value());
       break;
@@ -255,7 +255,7 @@ void StateMaker::add_composite() {
 }
 
 void StateMaker::add_view() {
-  const codegen::ViewCode code = codegen::view_code(op_, "");
+  const model::ViewCode code = model::view_code(op_, "");
   state_->view =
       std::make_unique<ViewState>(ViewState{schema_.argument_index("self"),
                                             index(code.sizes.plan),
@@ -264,7 +264,7 @@ void StateMaker::add_view() {
                                             code.stays_within});
   if (code.strides) {
     std::vector<std::string> more = names_;
-    more.emplace_back(codegen::kSizes);
+    more.emplace_back(model::kSizes);
     state_->view->strides.emplace(code.strides->plan, more, name());
   }
   if (code.offset) {
@@ -273,7 +273,7 @@ void StateMaker::add_view() {
 }
 
 void StateMaker::add_forms() {
-  codegen::ExactOut exact(model_, [](const std::string& name) {
+  model::ExactOut exact(model_, [](const std::string& name) {
     const auto known = Dispatcher::singleton().find("aten::" + name);
     return known && known->entry().has_flag(OperatorDef::kExactOut);
   });
@@ -295,31 +295,31 @@ void StateMaker::fill(const Overload& o, OverloadState* form) const {
   form->inplace = o.schema.is_inplace();
   form->out = o.schema.is_out();
   form->copied_out = op_.has_tag("copied_out");
-  form->laid_out = codegen::stores_as_laid_out(op_);
+  form->laid_out = model::stores_as_laid_out(op_);
   const auto returns = o.schema.returns();
   form->returns_view = !returns.empty() && returns[0].alias;
   form->full_name = op_.ns + "::" + o.name;
-  form->inputs_apart = codegen::inputs_apart(op_, o);
-  form->outs_apart = codegen::are_outs_apart(o);
+  form->inputs_apart = model::inputs_apart(op_, o);
+  form->outs_apart = model::are_outs_apart(o);
   if (is_program(op_.kind())) form->node = &state_->node;
   fill_positions(op_, o, form);
   fill_functional(op_, o, state_->name, form);
   form->boxes.reserve(o.schema.arguments().size());
   for (const Argument& a : o.schema.arguments()) {
     form->boxes.push_back({tag_of(a.type), false,
-                           static_cast<uint32_t>(codegen::required_length(a)),
+                           static_cast<uint32_t>(model::required_length(a)),
                            a.type, a.name});
   }
-  for (const int i : codegen::read_tensors(o.schema)) {
+  for (const int i : model::read_tensors(o.schema)) {
     form->boxes[size_t(i)].is_read = true;
   }
-  form->contract_applies = codegen::contract_applies(op_, o);
+  form->contract_applies = model::contract_applies(op_, o);
 }
 
 void StateMaker::add_gradients() {
   lang::Diagnostics diagnostics;
-  codegen::DerivativePlan plan;
-  if (!codegen::is_recorded_by_parts(op_)) {
+  model::DerivativePlan plan;
+  if (!model::is_recorded_by_parts(op_)) {
     plan = plan_derivative(model_, op_, diagnostics);
   }
   if (!diagnostics.empty()) throw lang::LangError(diagnostics);
@@ -335,7 +335,7 @@ void StateMaker::add_gradients() {
 }  // namespace
 
 std::unique_ptr<OperatorState> make_state(const Operator& op,
-                                          const codegen::Model& model,
+                                          const model::Model& model,
                                           const FindCallee& find,
                                           LibraryToken* token) {
   return StateMaker(op, model, find).make(token);

@@ -8,7 +8,7 @@
 #include "aten/backend/engines.h"
 #include "c10/dispatch/operator_def.h"
 #include "c10/plugin/library_token.h"
-#include "codegen/form_plan.h"
+#include "model/form_plan.h"
 #include "runtime/loader/descriptors.h"
 #include "runtime/loader/evaluator.h"
 
@@ -38,21 +38,21 @@ struct OverloadState : OperatorInfo {
   OperatorState* op = nullptr;
   bool inplace = false, out = false;
   bool copied_out = false;  // the tag
-  bool laid_out = false;    // codegen::stores_as_laid_out
+  bool laid_out = false;    // model::stores_as_laid_out
   bool returns_view = false;
-  bool contract_applies = false;  // codegen::contract_applies
-  codegen::InputsApart inputs_apart = codegen::InputsApart::kNone;
+  bool contract_applies = false;  // model::contract_applies
+  model::InputsApart inputs_apart = model::InputsApart::kNone;
   bool outs_apart = false;
-  codegen::FormGradient gradient = codegen::FormGradient::kNone;
+  model::FormGradient gradient = model::FormGradient::kNone;
   uint16_t flags = 0;     // of OperatorDef
   std::string full_name;  // "mine::add_.Tensor"
   // The position of each argument of the base form among this one's, or a
   // FormPlaces::Place, which is below zero.
   std::vector<int> positions;
-  std::vector<int> written;  // codegen::written_tensors
+  std::vector<int> written;  // model::written_tensors
   struct Box {
     Value::Tag tag;
-    bool is_read = false;  // codegen::read_tensors
+    bool is_read = false;  // model::read_tensors
     uint32_t length;       // of a list of fixed size; else 0
     Type type;
     InternedString name;
@@ -77,7 +77,7 @@ struct ViewState {
   // They read the sizes, too, as one name more.
   std::optional<PlanProgram> strides;
   std::optional<PlanProgram> offset;
-  bool stays_within;  // see codegen::ViewCode
+  bool stays_within;  // see model::ViewCode
 };
 
 struct OperatorState {
@@ -166,7 +166,6 @@ BoxedFunction engine_kernel(lang::OperatorKind kind,
 // The results of `shape:` alone, for backends without data.
 BoxedFunction sizes_kernel();
 // The kernel of backends without an own one; null for kNone.
-BoxedFunction form_kernel(codegen::FormKernel kernel,
-                          const OverloadState& form);
+BoxedFunction form_kernel(model::FormKernel kernel, const OverloadState& form);
 
 }  // namespace sy::runtime

@@ -1,4 +1,5 @@
-#include "codegen/backends.h"
+#include "model/backends.h"
+#include "codegen/model_names.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +8,7 @@
 #include <sstream>
 
 #include "codegen/commands.h"
-#include "codegen/model.h"
+#include "model/model.h"
 
 // Descriptions of backends in the tree: what is wrong with them, and what is
 // generated of them. outside_test.cpp has those of plugins.

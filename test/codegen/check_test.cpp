@@ -5,7 +5,8 @@
 #include <sstream>
 
 #include "codegen/commands.h"
-#include "codegen/model.h"
+#include "codegen/model_names.h"
+#include "model/model.h"
 
 namespace sy::codegen {
 namespace {

@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "codegen/emit/emit.h"
-#include "codegen/model.h"
+#include "codegen/model_names.h"
+#include "model/model.h"
 
 // Generated sources include what they use, found while they are written.
 

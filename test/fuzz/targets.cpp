@@ -7,7 +7,7 @@
 #include "c10/schema/parser.h"
 #include "codegen/torch/translate.h"
 #include "codegen/torch/world.h"
-#include "lang/model.h"
+#include "lang/entry.h"
 #include "lang/parser.h"
 #include "lang/words.h"
 #include "lang/yaml.h"

@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "codegen/model.h"
+#include "codegen/model_names.h"
 #include "codegen/site/flow.h"
 #include "codegen/site/pictures.h"
+#include "model/model.h"
 
 // Operators to draw, and what every picture must be.
 

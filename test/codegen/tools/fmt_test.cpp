@@ -8,7 +8,7 @@
 
 #include "codegen/tools/commands.h"
 #include "codegen/tools/schema_files.h"
-#include "lang/model.h"
+#include "lang/entry.h"
 #include "lang/parser.h"
 #include "test/lang/random_expr.h"
 

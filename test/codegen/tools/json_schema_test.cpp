@@ -9,7 +9,7 @@
 
 #include "codegen/tools/commands.h"
 #include "codegen/tools/schema_files.h"
-#include "lang/model.h"
+#include "lang/entry.h"
 #include "lang/schema_keys.h"
 #include "lang/yaml.h"
 

@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "codegen/emit/describe.h"
-#include "codegen/model.h"
+#include "codegen/model_names.h"
 #include "codegen/torch/model.h"
 #include "lang/yaml.h"
+#include "model/model.h"
 
 // Every name that PyTorch's native_functions.yaml gives C++, as a function and
 // as a method of Tensor, is there or is left out for a reason. It varies the

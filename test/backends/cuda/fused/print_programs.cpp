@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "codegen/derivative.h"
 #include "codegen/emit/common.h"
 #include "codegen/emit/programs.h"
 #include "codegen/files.h"
+#include "model/derivative.h"
 
 // Prints programs_gen.cpp, the definition of fused_programs().
 // Usage: print_programs SCHEMA... --out FILE
