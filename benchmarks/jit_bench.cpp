@@ -14,8 +14,8 @@
 
 #include "backends/cpu/jit/kernels.h"
 #include "backends/cpu/jit/store.h"
-#include "backends/cpu/program/machine_code.h"
-#include "backends/cpu/program/runner.h"
+#include "backends/cpu/tiles/machine_code.h"
+#include "backends/cpu/tiles/runner.h"
 #include "c10/process/error.h"
 
 namespace {
@@ -44,10 +44,10 @@ struct Sample {
     program.n_registers = 4;
   }
 
-  tiles::MachineCode code() const {
-    const tiles::Operand o{nullptr, 4, ScalarType::Float};
-    const tiles::Operand inputs[] = {o, o, o};
-    const auto found = tiles::MachineCode::find(
+  cpu::tiles::MachineCode code() const {
+    const cpu::tiles::Operand o{nullptr, 4, ScalarType::Float};
+    const cpu::tiles::Operand inputs[] = {o, o, o};
+    const auto found = cpu::tiles::MachineCode::find(
         program, program::ComputeType::f32, inputs, &o, 1 << 20);
     if (!found.exists()) {
       std::fprintf(stderr, "nothing is compiled: %s\n",

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "backends/cpu/program/runner.h"
+#include "backends/cpu/tiles/runner.h"
 
 namespace {
 
-using namespace sy::tiles;
+using namespace sy::cpu::tiles;
 using sy::ScalarType;
 using sy::lang::Prim;
 

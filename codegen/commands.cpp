@@ -57,7 +57,7 @@ constexpr SharedOutput kSharedOutputs[] = {
     {"compiled_header", "aten/program/compiled_gen.h", &emit_compiled_header},
     {"compiled_programs", "aten/program/compiled_gen.cpp",
      &emit_compiled_programs},
-    {"compiled_loops", "backends/cpu/program/compiled_gen.inc",
+    {"compiled_loops", "backends/cpu/tiles/compiled_gen.inc",
      &emit_compiled_loops},
     {"examples", "docs/ops/examples.cpp", &emit_examples},
     {"example_words", "docs/ops/examples.txt",

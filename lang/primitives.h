@@ -5,7 +5,7 @@
 
 // The primitives that element programs are made of, by number. Their table is
 // primitives.inc: the compiler of expressions (lang) takes names and types from
-// it, and the CPU (backends/cpu/program) implements its rows.
+// it, and the CPU (backends/cpu/tiles) implements its rows.
 
 namespace sy::lang {
 

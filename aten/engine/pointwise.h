@@ -68,8 +68,8 @@ SY_API const ElementProgram& select_program(const PointwiseOp& op,
 // integer dtype `compute` becomes the end of that range.
 SY_API void fit_bounds(const PointwiseOp& op, const PointwiseArgs& args,
                        ScalarType compute, Scalar* out);
-// Computes the values of program.uniforms, for tiles::Runner. `count` is the
-// value of ElementProgram::kCount.
+// Computes the values of program.uniforms, for cpu::tiles::Runner. `count` is
+// the value of ElementProgram::kCount.
 SY_API void eval_uniforms(const ElementProgram& program, const Scalar* scalars,
                           int64_t count, program::ComputeType type,
                           program::Uniform* out);

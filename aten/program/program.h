@@ -8,7 +8,7 @@
 #include "lang/steps.h"
 
 // Element programs as data. Every backend reads them; the CPU interprets them
-// (backends/cpu/program), others may print or compile them. lang makes
+// (backends/cpu/tiles), others may print or compile them. lang makes
 // them from expressions.
 
 namespace sy::lang {

@@ -6,7 +6,7 @@
 #include "aten/engine/dims.h"
 #include "backends/cpu/activation_kernels_gen.h"
 #include "backends/cpu/kernel/softmax_kernel.h"
-#include "backends/cpu/program/kernels.h"
+#include "backends/cpu/tiles/kernels.h"
 #include "c10/process/parallel.h"
 
 namespace sy::cpu {

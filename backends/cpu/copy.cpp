@@ -10,7 +10,7 @@
 #include "aten/engine/view.h"
 #include "aten/scalar_tensor.h"
 #include "backends/cpu/copy_kernels_gen.h"
-#include "backends/cpu/program/kernels.h"
+#include "backends/cpu/tiles/kernels.h"
 
 namespace sy::cpu {
 

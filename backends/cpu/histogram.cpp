@@ -6,10 +6,10 @@
 
 #include "aten/engine/copy.h"
 #include "backends/cpu/histogram_kernels_gen.h"
-#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/support/dtype_switch.h"
 #include "backends/cpu/support/rows.h"
 #include "backends/cpu/support/scratch.h"
+#include "backends/cpu/tiles/kernels.h"
 #include "c10/process/parallel.h"
 
 namespace sy::cpu {

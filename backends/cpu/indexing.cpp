@@ -8,9 +8,9 @@
 #include "aten/engine/iter.h"
 #include "aten/engine/view.h"
 #include "backends/cpu/indexing_kernels_gen.h"
-#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/scatter.h"
 #include "backends/cpu/support/dtype_switch.h"
+#include "backends/cpu/tiles/kernels.h"
 
 namespace sy::cpu {
 

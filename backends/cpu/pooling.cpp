@@ -6,8 +6,8 @@
 #include "backends/cpu/kernel/row_kernel.h"
 #include "backends/cpu/pooling.h"
 #include "backends/cpu/pooling_kernels_gen.h"
-#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/support/scratch.h"
+#include "backends/cpu/tiles/kernels.h"
 #include "c10/process/parallel.h"
 
 namespace sy::cpu {

@@ -7,8 +7,8 @@
 #include "backends/cpu/pooling.h"
 #include "backends/cpu/pooling_max.h"
 #include "backends/cpu/pooling_max_kernels_gen.h"
-#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/support/scratch.h"
+#include "backends/cpu/tiles/kernels.h"
 #include "c10/process/parallel.h"
 
 namespace sy::cpu {

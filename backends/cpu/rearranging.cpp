@@ -4,8 +4,8 @@
 #include "aten/engine/copy.h"
 #include "aten/engine/dims.h"
 #include "aten/engine/view.h"
-#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/rearranging_kernels_gen.h"
+#include "backends/cpu/tiles/kernels.h"
 #include "c10/process/parallel.h"
 
 namespace sy::cpu {

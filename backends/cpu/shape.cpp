@@ -6,9 +6,9 @@
 #include "aten/engine/dims.h"
 #include "aten/engine/view.h"
 #include "backends/cpu/copy.h"
-#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/shape_kernels_gen.h"
 #include "backends/cpu/support/dtype_switch.h"
+#include "backends/cpu/tiles/kernels.h"
 #include "c10/process/parallel.h"
 
 namespace sy::cpu {

@@ -12,8 +12,8 @@
 #include "aten/ops/random.h"
 #include "aten/ops/view.h"
 #include "aten/tensor_new.h"
-#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/support/cpu_features.h"
+#include "backends/cpu/tiles/kernels.h"
 #include "c10/dispatch/thread_state.h"
 #include "c10/dispatch/trace.h"
 #include "c10/process/parallel.h"
@@ -194,16 +194,16 @@ TEST(Matmul, InfinitiesOfHalfOnEveryMachine) {
   rows[0].fill_(inf);
   rows[1].fill_(std::numeric_limits<double>::quiet_NaN());
   const Tensor vector = ones({37}, kHalf);
-  const tiles::Isa before = tiles::active_isa();
-  for (const auto isa :
-       {tiles::Isa::sse4, tiles::Isa::avx2, tiles::Isa::avx512}) {
-    if (!tiles::set_isa(isa)) continue;
+  const cpu::tiles::Isa before = cpu::tiles::active_isa();
+  for (const auto isa : {cpu::tiles::Isa::sse4, cpu::tiles::Isa::avx2,
+                         cpu::tiles::Isa::avx512}) {
+    if (!cpu::tiles::set_isa(isa)) continue;
     const Tensor got = linear(vector, rows);
     EXPECT_EQ(got[0].item<double>(), inf) << static_cast<int>(isa);
     EXPECT_TRUE(std::isnan(got[1].item<double>())) << static_cast<int>(isa);
     EXPECT_EQ(got[2].item<double>(), 37) << static_cast<int>(isa);
   }
-  tiles::set_isa(before);
+  cpu::tiles::set_isa(before);
 }
 
 // Nobody may read the memory that lies behind the weight.
@@ -214,17 +214,17 @@ TEST(Matmul, ReadsNothingBehindAWeightOfHalf) {
   ASSERT_NE(pages, MAP_FAILED);
   char* const end = static_cast<char*>(pages) + kPage;
   ASSERT_EQ(mprotect(end, kPage, PROT_NONE), 0);
-  const tiles::Isa before = tiles::active_isa();
-  for (const auto isa :
-       {tiles::Isa::sse4, tiles::Isa::avx2, tiles::Isa::avx512}) {
-    if (!tiles::set_isa(isa)) continue;
+  const cpu::tiles::Isa before = cpu::tiles::active_isa();
+  for (const auto isa : {cpu::tiles::Isa::sse4, cpu::tiles::Isa::avx2,
+                         cpu::tiles::Isa::avx512}) {
+    if (!cpu::tiles::set_isa(isa)) continue;
     for (const int64_t depth : {1, 5, 11, 19}) {
       const Tensor weight = from_blob(end - depth * 2, {1, depth}, kHalf);
       weight.fill_(1);
       EXPECT_EQ(linear(ones({depth}, kHalf), weight).item<double>(), depth);
     }
   }
-  tiles::set_isa(before);
+  cpu::tiles::set_isa(before);
   munmap(pages, 2 * kPage);
 }
 

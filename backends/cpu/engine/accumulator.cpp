@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "backends/cpu/program/runner.h"
+#include "backends/cpu/tiles/runner.h"
 
 namespace sy::cpu {
 

@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "aten/program/op_desc.h"
-#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/support/scratch.h"
+#include "backends/cpu/tiles/kernels.h"
 
 // The accumulators of a reduction while elements are read: of one operator
 // (reduce_program.cpp), or of a region (region/reduce_loop.h). If kernels for

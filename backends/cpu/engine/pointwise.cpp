@@ -3,8 +3,8 @@
 #include "aten/engine/calls.h"
 #include "aten/engine/iter.h"
 #include "aten/program/resolve.h"
-#include "backends/cpu/program/runner.h"
 #include "backends/cpu/support/dtype_switch.h"
+#include "backends/cpu/tiles/runner.h"
 
 namespace sy::cpu {
 

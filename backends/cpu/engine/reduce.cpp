@@ -7,8 +7,8 @@
 #include "aten/engine/copy.h"
 #include "aten/engine/pointwise.h"
 #include "backends/cpu/engine/reduce_engine.h"
-#include "backends/cpu/program/runner.h"
 #include "backends/cpu/support/inline_memory.h"
+#include "backends/cpu/tiles/runner.h"
 
 namespace sy::cpu {
 

@@ -2,7 +2,7 @@
 
 #include "aten/engine/reduce.h"
 #include "backends/cpu/engine/reduce_layout.h"
-#include "backends/cpu/program/kernels.h"
+#include "backends/cpu/tiles/kernels.h"
 
 // The ways of reducing, internal to reduce.cpp. Some operators have a kernel
 // that combines a whole run. The others use the operator's programs.

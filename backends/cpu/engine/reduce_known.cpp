@@ -6,9 +6,9 @@
 #include "aten/engine/pointwise.h"
 #include "backends/cpu/engine/accumulator.h"
 #include "backends/cpu/engine/reduce_engine.h"
-#include "backends/cpu/program/compiled.h"
-#include "backends/cpu/program/narrow.h"
 #include "backends/cpu/support/scratch.h"
+#include "backends/cpu/tiles/compiled.h"
+#include "backends/cpu/tiles/narrow.h"
 #include "c10/process/parallel.h"
 
 namespace sy::cpu {

@@ -4,8 +4,8 @@
 #include "aten/engine/pointwise.h"
 #include "backends/cpu/engine/accumulator.h"
 #include "backends/cpu/engine/reduce_engine.h"
-#include "backends/cpu/program/runner.h"
 #include "backends/cpu/support/scratch.h"
+#include "backends/cpu/tiles/runner.h"
 #include "c10/process/parallel.h"
 
 namespace sy::cpu {

@@ -9,9 +9,9 @@
 #include "aten/engine/guard.h"
 #include "aten/engine/pointwise.h"
 #include "backends/cpu/engine/scan_known.h"
-#include "backends/cpu/program/runner.h"
 #include "backends/cpu/support/dtype_switch.h"
 #include "backends/cpu/support/rows.h"
+#include "backends/cpu/tiles/runner.h"
 #include "c10/process/parallel.h"
 
 namespace sy::cpu {

@@ -4,9 +4,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/support/dtype_switch.h"
 #include "backends/cpu/support/sort_key.h"
+#include "backends/cpu/tiles/kernels.h"
 #include "c10/process/parallel.h"
 
 namespace sy::cpu {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "backends/cpu/program/kernels.h"
+#include "backends/cpu/tiles/kernels.h"
 
 // Matrix products of float or double in memory at any strides. gemm_kernel.cpp
 // has them for each instruction set; gemm.cpp runs large ones in parallel.

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/support/inline_memory.h"
+#include "backends/cpu/tiles/kernels.h"
 #include "c10/process/parallel.h"
 
 namespace sy::cpu {

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "backends/cpu/gemm/gemm_bf16.h"
-#include "backends/cpu/program/kernels.h"
+#include "backends/cpu/tiles/kernels.h"
 
 #define SY_BF16_TARGET                                            \
   __attribute__((                                                 \

@@ -1,7 +1,7 @@
 // The inner loops of gemm.cpp: a block of accumulators in registers, rows of b
 // read as vectors, elements of a spread over one.
 
-#include "backends/cpu/program/targets.h"
+#include "backends/cpu/tiles/targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/gemm/gemm_kernel.cpp"

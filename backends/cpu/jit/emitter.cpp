@@ -40,7 +40,7 @@ const char* name_of(ScalarType t) {
 }
 
 // A uniform exponent that has a name is computed by it, as the interpreter does
-// (backends/cpu/program/power.cpp): the bits are the same.
+// (backends/cpu/tiles/power.cpp): the bits are the same.
 struct NamedPower {
   double exponent;
   lang::Prim first;

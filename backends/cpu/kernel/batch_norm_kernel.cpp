@@ -1,13 +1,13 @@
 // Plain loops, which the compiler makes vectors of for each instruction set.
 
-#include "backends/cpu/program/targets.h"
+#include "backends/cpu/tiles/targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernel/batch_norm_kernel.cpp"
 #include "hwy/foreach_target.h"
 
 #include "backends/cpu/batch_norm.h"
-#include "backends/cpu/program/kernels.h"
+#include "backends/cpu/tiles/kernels.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();

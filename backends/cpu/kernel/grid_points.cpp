@@ -1,13 +1,13 @@
 #include <algorithm>
 
-#include "backends/cpu/program/targets.h"
+#include "backends/cpu/tiles/targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernel/grid_points.cpp"
 #include "hwy/foreach_target.h"
 
 #include "backends/cpu/kernel/grid_points.h"
-#include "backends/cpu/program/kernels.h"
+#include "backends/cpu/tiles/kernels.h"
 #include "hwy/highway.h"
 
 #ifndef SY_GRID_POINTS_TYPES

@@ -2,13 +2,13 @@
 
 #include "backends/cpu/kernel/norm_kernel.h"
 
-#include "backends/cpu/program/targets.h"
+#include "backends/cpu/tiles/targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernel/norm_kernel.cpp"
 #include "hwy/foreach_target.h"
 
-#include "backends/cpu/program/kernels.h"
+#include "backends/cpu/tiles/kernels.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -2,14 +2,14 @@
 #include <bit>
 #include <type_traits>
 
-#include "backends/cpu/program/targets.h"
+#include "backends/cpu/tiles/targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernel/row_kernel.cpp"
 #include "hwy/foreach_target.h"
 
 #include "backends/cpu/kernel/row_kernel.h"
-#include "backends/cpu/program/kernels.h"
+#include "backends/cpu/tiles/kernels.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -5,13 +5,13 @@
 #include <cmath>
 #include <limits>
 
-#include "backends/cpu/program/targets.h"
+#include "backends/cpu/tiles/targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernel/softmax_kernel.cpp"
 #include "hwy/foreach_target.h"
 
-#include "backends/cpu/program/kernels.h"
+#include "backends/cpu/tiles/kernels.h"
 #include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
 

@@ -2,18 +2,18 @@
 #include <cstring>
 #include <type_traits>
 
-#include "backends/cpu/program/targets.h"
+#include "backends/cpu/tiles/targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/random_kernel/random_kernel.cpp"
 #include "hwy/foreach_target.h"
 
-#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/random_kernel/random_kernel.h"
+#include "backends/cpu/tiles/kernels.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
-#include "backends/cpu/program/wide.inc"
+#include "backends/cpu/tiles/wide.inc"
 namespace sy::cpu::HWY_NAMESPACE {
 namespace {
 

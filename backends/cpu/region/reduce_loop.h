@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "backends/cpu/engine/accumulator.h"
-#include "backends/cpu/program/calls.h"
 #include "backends/cpu/region/run.h"
 #include "backends/cpu/support/scratch.h"
+#include "backends/cpu/tiles/calls.h"
 
 namespace sy::cpu {
 

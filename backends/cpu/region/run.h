@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "aten/program/resolve.h"
-#include "backends/cpu/program/runner.h"
 #include "backends/cpu/region/plan.h"
+#include "backends/cpu/tiles/runner.h"
 #include "c10/tensor/storage.h"
 #include "c10/tensor/tensor_impl.h"
 

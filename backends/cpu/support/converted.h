@@ -3,8 +3,8 @@
 #include <type_traits>
 
 #include "aten/engine/copy.h"
-#include "backends/cpu/program/kernels.h"
 #include "backends/cpu/support/dtype_switch.h"
+#include "backends/cpu/tiles/kernels.h"
 
 // Converts elements to the type that kernels compute in: float or double.
 

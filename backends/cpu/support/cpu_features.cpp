@@ -2,7 +2,7 @@
 
 #include <cpuid.h>
 
-#include "backends/cpu/program/kernels.h"
+#include "backends/cpu/tiles/kernels.h"
 
 namespace sy::cpu {
 

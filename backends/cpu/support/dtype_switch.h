@@ -1,6 +1,6 @@
 #pragma once
 
-#include "backends/cpu/program/element16.h"
+#include "backends/cpu/tiles/element16.h"
 #include "c10/process/error.h"
 #include "c10/tensor/scalar_type.h"
 

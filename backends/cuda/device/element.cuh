@@ -73,7 +73,7 @@ __device__ __forceinline__ bfloat16 to_bfloat16(float x) {
 #endif
 }
 
-// To(x) as copies between tensors convert (backends/cpu/program/kernels.h): the
+// To(x) as copies between tensors convert (backends/cpu/tiles/kernels.h): the
 // 16-bit floats go through float.
 template <class To, class From>
 __device__ __forceinline__ To element_cast(From x) {

@@ -14,7 +14,7 @@
 #include "aten/ops/reduction.h"
 #include "aten/ops/statistics.h"
 #include "aten/tensor_new.h"
-#include "backends/cpu/program/kernels.h"
+#include "backends/cpu/tiles/kernels.h"
 #include "c10/dispatch/introspect.h"
 #include "c10/plugin/library.h"
 #include "lang/primitive_operators.h"
@@ -119,8 +119,8 @@ TEST(PrimitiveCalls, AgreeWithTheTileKernels) {
     if (!lang::has_operators(prim)) continue;
     for (const ScalarType dtype :
          {kFloat, kDouble, kByte, kChar, kInt, kLong, kBool}) {
-      const tiles::PrimFn fn =
-          tiles::prim_fn(prim, program::compute_type_of(dtype));
+      const cpu::tiles::PrimFn fn =
+          cpu::tiles::prim_fn(prim, program::compute_type_of(dtype));
       if (fn == nullptr || (dtype == kBool && prim == Prim::pow)) continue;
       Tensor operands[3];
       const void* data[3] = {};

@@ -5,16 +5,16 @@
 #include <cstring>
 #include <limits>
 
-#include "backends/cpu/program/kernels.h"
-#include "test/backends/cpu/program/reference.h"
+#include "backends/cpu/tiles/kernels.h"
+#include "test/backends/cpu/tiles/reference.h"
 
 namespace sy::program {
 namespace {
 
+using cpu::tiles::testing::Random;
+using cpu::tiles::testing::Signature;
+using cpu::tiles::testing::signature;
 using lang::Prim;
-using tiles::testing::Random;
-using tiles::testing::Signature;
-using tiles::testing::signature;
 
 constexpr ComputeType kWhole[] = {ComputeType::u8,  ComputeType::i8,
                                   ComputeType::i16, ComputeType::i32,
@@ -33,7 +33,7 @@ TEST(Evaluate, GivesWhatKernelsOfIntegersGive) {
     const auto prim = static_cast<Prim>(p);
     const Signature s = signature(prim);
     for (const ComputeType type : kWhole) {
-      const tiles::PrimFn kernel = tiles::prim_fn(prim, type);
+      const cpu::tiles::PrimFn kernel = cpu::tiles::prim_fn(prim, type);
       if (kernel == nullptr) continue;
       for (int round = 0; round < 300; ++round) {
         Uniform in[3] = {}, want = {};
@@ -49,7 +49,7 @@ TEST(Evaluate, GivesWhatKernelsOfIntegersGive) {
       }
     }
   }
-  tiles::take_error();
+  cpu::tiles::take_error();
 }
 
 TEST(Evaluate, GivesThePowersOfKernels) {
@@ -59,7 +59,8 @@ TEST(Evaluate, GivesThePowersOfKernels) {
       Uniform a = {}, b = {}, want = {};
       a.f64 = x;
       b.f64 = e;
-      tiles::prim_fn(Prim::pow, ComputeType::f64)(&want, &a, &b, nullptr, 2, 1);
+      cpu::tiles::prim_fn(Prim::pow, ComputeType::f64)(&want, &a, &b, nullptr,
+                                                       2, 1);
       const double got = evaluate(Prim::pow, ComputeType::f64, a, b).f64;
       EXPECT_TRUE(std::memcmp(&got, &want, sizeof got) == 0 ||
                   (got != got && want.f64 != want.f64))

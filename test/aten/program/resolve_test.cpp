@@ -4,15 +4,15 @@
 
 #include <vector>
 
-#include "backends/cpu/program/runner.h"
-#include "test/backends/cpu/program/reference.h"
+#include "backends/cpu/tiles/runner.h"
+#include "test/backends/cpu/tiles/reference.h"
 
 namespace sy::program {
 namespace {
 
+using cpu::tiles::run_contiguous;
+using cpu::tiles::testing::Random;
 using lang::Prim;
-using tiles::run_contiguous;
-using tiles::testing::Random;
 
 Uniform number(int64_t v) { return make_uniform(ComputeType::i32, false, v); }
 Uniform truth(bool v) {

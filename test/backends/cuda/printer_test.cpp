@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string>
 
-#include "backends/cpu/program/kernels.h"
+#include "backends/cpu/tiles/kernels.h"
 #include "backends/cuda/print/body.h"
 #include "backends/cuda/print/pointwise.h"
 #include "c10/process/error.h"
@@ -97,7 +97,7 @@ TEST(Body, knows_the_domains_of_primitives) {
       const Step steps[] = {{static_cast<Prim>(op), 3, 0, 1, 2}};
       const Program p = program_of(steps, kAddResults, 3, 0, 4);
       EXPECT_EQ(!needed_files(p, type).empty(),
-                tiles::prim_fn(steps[0].op, type) != nullptr)
+                cpu::tiles::prim_fn(steps[0].op, type) != nullptr)
           << lang::kPrims[op].name << " of " << type_name(type);
     }
   }

@@ -4,7 +4,7 @@
 #include <deque>
 #include <set>
 
-#include "backends/cpu/program/runner.h"
+#include "backends/cpu/tiles/runner.h"
 #include "backends/cuda/compile/jit.h"
 #include "backends/cuda/compile/module.h"
 #include "backends/cuda/engine/interpret.h"
@@ -33,7 +33,7 @@ struct Named {
 
 bool is_defined(const program::Program& p, ComputeType type) {
   for (int i = 0; i < p.n_steps; ++i) {
-    if (tiles::prim_fn(p.steps[i].op, type) == nullptr) return false;
+    if (cpu::tiles::prim_fn(p.steps[i].op, type) == nullptr) return false;
   }
   return p.n_inputs > 0 &&
          p.n_inputs + p.n_results <= PointwiseCall::kMaxOperands;
@@ -115,14 +115,14 @@ class Trial {
 
   void run_on_cpu() {
     const program::Program& p = *named_.program;
-    std::vector<tiles::Operand> operands;
+    std::vector<cpu::tiles::Operand> operands;
     for (const Tensor& t : cpu_) {
       operands.push_back(
           {t.raw_data(), static_cast<int64_t>(t.itemsize()), t.dtype()});
     }
-    tiles::run(p, type_, operands.data(), call_.numbers,
-               operands.data() + p.n_inputs, kCount);
-    divided_ = tiles::take_error();
+    cpu::tiles::run(p, type_, operands.data(), call_.numbers,
+                    operands.data() + p.n_inputs, kCount);
+    divided_ = cpu::tiles::take_error();
   }
 
   void check() {
@@ -175,7 +175,8 @@ TEST_P(Programs, have_the_bits_of_the_cpu) {
   if (!usual && std::getenv("SY_ALL_KERNELS") == nullptr) {
     GTEST_SKIP() << "runs with SY_ALL_KERNELS=1";
   }
-  tiles::set_isa(tiles::Isa::avx2);  // whose functors are those of devices
+  cpu::tiles::set_isa(
+      cpu::tiles::Isa::avx2);  // whose functors are those of devices
   // The interpreters are known, so that kernels are queued and compiled
   // together.
   interpreter(0, type, false);

@@ -99,7 +99,7 @@ void compare(const char* name, const ElementProgram& program) {
       const auto want = copied.run(cpu::jit::Mode::kOff);
       const auto by_loop = own.run(cpu::jit::Mode::kOff);
       const auto compiled = copied.run(cpu::jit::Mode::kWait);
-      tiles::take_error();
+      cpu::tiles::take_error();
       for (size_t k = 0; k < want.size(); ++k) {
         const ScalarType dtype = own.outputs[k];
         EXPECT_EQ(first_difference(dtype, want[k], by_loop[k]), -1)

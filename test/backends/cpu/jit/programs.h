@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backends/cpu/jit/kernels.h"
-#include "backends/cpu/program/runner.h"
+#include "backends/cpu/tiles/runner.h"
 #include "c10/process/error.h"
 
 // Programs on both sides: interpreted, and compiled when they first run.
@@ -55,7 +55,7 @@ struct Case {
     const cpu::jit::Mode before = cpu::jit::mode();
     cpu::jit::set_mode(mode);
     std::vector<std::vector<char>> memory;
-    std::vector<tiles::Operand> in, out;
+    std::vector<cpu::tiles::Operand> in, out;
     std::vector<char*> data;
     for (const Input& i : inputs) {
       memory.push_back(i.bytes);
@@ -78,7 +78,7 @@ struct Case {
       data.push_back(memory[where[k]].data());
     }
     const program::Program p = program();
-    tiles::Runner(p, compute, in.data(), uniforms.data(), out.data())
+    cpu::tiles::Runner(p, compute, in.data(), uniforms.data(), out.data())
         .run(data.data(), n);
     cpu::jit::set_mode(before);
     std::vector<std::vector<char>> made;

@@ -12,17 +12,17 @@ constexpr int64_t kElements = 8192 + 37;
 const char* const kTypeNames[] = {"f32", "f64", "u8",  "i8",
                                   "i16", "i32", "i64", "b8"};
 
-class Programs : public testing::TestWithParam<tiles::Isa> {
+class Programs : public testing::TestWithParam<cpu::tiles::Isa> {
  protected:
   void SetUp() override {
-    before_ = tiles::active_isa();
-    if (!tiles::set_isa(GetParam())) {
+    before_ = cpu::tiles::active_isa();
+    if (!cpu::tiles::set_isa(GetParam())) {
       GTEST_SKIP() << "the CPU has not these instructions";
     }
     ASSERT_EQ(cpu::jit::why_no_compiler(), "");
     cpu::jit::set_store("");
   }
-  void TearDown() override { tiles::set_isa(before_); }
+  void TearDown() override { cpu::tiles::set_isa(before_); }
 
   // Whether it was compiled.
   static bool check(const Case& c, const std::string& what) {
@@ -37,7 +37,7 @@ class Programs : public testing::TestWithParam<tiles::Isa> {
   }
 
  private:
-  tiles::Isa before_{};
+  cpu::tiles::Isa before_{};
 };
 
 bool takes_bool(PrimType t, int operand) {
@@ -84,12 +84,12 @@ TEST_P(Programs, EachPrimitiveOfEachType) {
     const auto prim = static_cast<Prim>(p);
     for (int t = 0; t < program::kNumComputeTypes; ++t) {
       const auto type = static_cast<ComputeType>(t);
-      if (tiles::prim_fn(prim, type) == nullptr) continue;
+      if (cpu::tiles::prim_fn(prim, type) == nullptr) continue;
       ++there;
       const std::string name =
           std::string(lang::kPrims[p].name) + "." + kTypeNames[t];
       const bool ok = check(case_of(prim, type), name);
-      tiles::take_error();
+      cpu::tiles::take_error();
       compiled += ok;
       if (!ok && type == ComputeType::f32) left += " " + name;
     }
@@ -150,11 +150,11 @@ TEST_P(Programs, StopAtNumbersThatNeedSlowCode) {
           const std::string what =
               str("{}.{}, {} places", lang::kPrims[static_cast<int>(prim)].name,
                   kTypeNames[static_cast<int>(type)], places.size());
-          tiles::take_error();
+          cpu::tiles::take_error();
           const auto want = c.run(cpu::jit::Mode::kOff);
-          const bool failed = tiles::take_error();
+          const bool failed = cpu::tiles::take_error();
           const auto got = c.run(cpu::jit::Mode::kWait);
-          EXPECT_EQ(tiles::take_error(), failed) << what;
+          EXPECT_EQ(cpu::tiles::take_error(), failed) << what;
           EXPECT_EQ(failed, !program::is_floating(type) && !places.empty())
               << what;
           EXPECT_EQ(first_difference(c.outputs[0], want[0], got[0]), -1)
@@ -261,10 +261,11 @@ TEST_P(Programs, OfManySteps) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Isa, Programs,
-                         testing::Values(tiles::Isa::avx2, tiles::Isa::avx512),
+                         testing::Values(cpu::tiles::Isa::avx2,
+                                         cpu::tiles::Isa::avx512),
                          [](const auto& isa) {
-                           return isa.param == tiles::Isa::avx2 ? "avx2"
-                                                                : "avx512";
+                           return isa.param == cpu::tiles::Isa::avx2 ? "avx2"
+                                                                     : "avx512";
                          });
 
 }  // namespace

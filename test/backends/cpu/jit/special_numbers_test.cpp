@@ -133,7 +133,7 @@ TEST(SpecialNumbers, AreTheSameInEachPrimitive) {
     const PrimType t = lang::kPrims[p].type;
     for (const ComputeType type : {ComputeType::f32, ComputeType::f64,
                                    ComputeType::i64, ComputeType::b8}) {
-      if (tiles::prim_fn(prim, type) == nullptr) continue;
+      if (cpu::tiles::prim_fn(prim, type) == nullptr) continue;
       for (const auto& kinds : kinds_of(lang::arity(t))) {
         std::vector<double> ones = {0};
         if (kinds[0] != Kind::kElements || kinds.back() != Kind::kElements ||
@@ -150,7 +150,7 @@ TEST(SpecialNumbers, AreTheSameInEachPrimitive) {
             break;
           }
           const auto want = c.run(cpu::jit::Mode::kOff);
-          tiles::take_error();
+          cpu::tiles::take_error();
           const int64_t i = first_difference(c.outputs[0], want[0], got[0]);
           ASSERT_EQ(i, -1) << lang::kPrims[p].name << " of type "
                            << static_cast<int>(type) << " by " << one

@@ -1,3 +1,0 @@
-#define SY_FMA 1
-#define SY_DEFINE fused_functors
-#include "test/backends/cpu/program/scalar_functors_all.inc"

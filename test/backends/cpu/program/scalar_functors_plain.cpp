@@ -1,3 +1,0 @@
-#define SY_FMA 0
-#define SY_DEFINE plain_functors
-#include "test/backends/cpu/program/scalar_functors_all.inc"
