@@ -27,10 +27,15 @@ mkdir -p "$prefix"/{bin,include/switchyard,lib/cmake/Switchyard,lib/pkgconfig} \
   "$prefix"/share/{switchyard,doc/switchyard/third_party}
 
 install_headers() {
-  local path name
+  local path name include=$prefix/include/switchyard
   while IFS=$'\t' read -r path name; do
-    install -D -m 644 "$execroot/$path" "$prefix/include/switchyard/$name"
+    install -D -m 644 "$execroot/$path" "$include/$name"
   done <"$bin/sdk_headers.tsv"
+  # Sources from before c10 had folders say c10/stream.h.
+  for path in "$include"/c10/{device,dispatch,memory,process,tensor}/*.h; do
+    printf '#pragma once\n\n#include "%s"\n' "${path#"$include"/}" \
+      >"$include/c10/${path##*/}"
+  done
 }
 
 # Copies, beside ours, the libraries that ours need and that the base system
