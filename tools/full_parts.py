@@ -20,7 +20,7 @@ SANITIZERS = {
 # Tests are no layers: each may include what it likes.
 LAYERS = ["//:switchyard", "//aten/...", "//autograd/...", "//backends/...",
           "//c10/...", "//codegen/...", "//frontend/...", "//lang/...",
-          "//runtime/...", "//tools/..."]
+          "//model/...", "//runtime/...", "//tools/..."]
 # The checks of clang, each by one command: name, command, what to do about it.
 CHECKS = [
     ("layers and headers (clang)",

@@ -25,7 +25,8 @@ CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME",
 TIDY = "clang-tidy-16"
 CLANG = "clang-16"
 TARGETS = ["//c10/...", "//aten/...", "//autograd/...", "//backends/...",
-           "//codegen/...", "//frontend/...", "//runtime/...", "//tools/..."]
+           "//codegen/...", "//frontend/...", "//lang/...", "//model/...",
+           "//runtime/...", "//tools/..."]
 # Options of gcc that clang has not, and what is about the object file.
 DROPPED = {"-fno-gnu-unique", "-fopenmp", "-fno-thread-jumps", "-Werror",
            "-fno-canonical-system-headers", "-MD"}
