@@ -25,14 +25,28 @@ constexpr std::array<std::string_view, 2> kAliases = {
 
 // Our keys, then those of torch_xla's file. Keys that shape its generated nodes
 // are not used.
-constexpr std::array<std::string_view, 18> kKeys = {
-    "backend",       "cpp_namespace",     "device",       "engines",
-    "structured",    "fallback",          "supported",    "autograd",
-    "dtypes",        "layouts",           "full_codegen", "symint",
-    "ir_gen",        "non_native",        "class_name",   "device_guard",
-    "extra_headers", "use_out_as_primary"};
-constexpr std::array<std::string_view, 6> kOwnKeys = {
-    "device", "engines", "structured", "fallback", "dtypes", "layouts"};
+constexpr std::array<std::string_view, 19> kKeys = {"backend",
+                                                    "cpp_namespace",
+                                                    "device",
+                                                    "engines",
+                                                    "engine_calls",
+                                                    "structured",
+                                                    "fallback",
+                                                    "supported",
+                                                    "autograd",
+                                                    "dtypes",
+                                                    "layouts",
+                                                    "full_codegen",
+                                                    "symint",
+                                                    "ir_gen",
+                                                    "non_native",
+                                                    "class_name",
+                                                    "device_guard",
+                                                    "extra_headers",
+                                                    "use_out_as_primary"};
+constexpr std::array<std::string_view, 7> kOwnKeys = {
+    "device",   "engines", "engine_calls", "structured",
+    "fallback", "dtypes",  "layouts"};
 
 bool has(std::span<const std::string_view> words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -73,6 +87,7 @@ class Reader {
     check(b.ns, is_namespace(b.ns.str()), "a C++ namespace");
     device(b);
     engines(b);
+    b.direct = !choice("engine_calls", "shared", "direct");
     b.fills = choice("structured", "fill", "sizes");
     b.falls_back = choice("fallback", "cpu", "none");
     if (!root_.find("supported") && !root_.find("autograd") &&
