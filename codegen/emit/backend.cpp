@@ -34,22 +34,6 @@ const char* format_argument(const Operator& op) {
   return op.has_tag("format_of_grad_output") ? "grad_output" : "";
 }
 
-void emit_lay_out_like(Writer& w) {
-  w.include("aten/engine/copy.h");
-  w.gap();
-  w.raw(R"(// Gives a row-major result the memory format of `like`.
-void lay_out_like(const TensorBase& like, const Tensor& result) {
-  const MemoryFormat format = like.suggest_memory_format();
-  if (result.is_contiguous(format) || !result.is_contiguous()) return;
-  int64_t strides[TensorImpl::kMaxDims];
-  dense_strides_like(result, format, strides);
-  const IntArrayRef sizes = result.sizes();
-  result.impl()->set_sizes_and_strides(sizes, {strides, sizes.size()},
-                                       result.storage_offset());
-}
-)");
-}
-
 // The kernels of a backend for the operators of a family: those named under
 // `dispatch:`, and a direct instance of those that its engines run.
 // emit_backend_files() registers the shared instance, and the kernels that its
@@ -70,9 +54,7 @@ class BackendEmitter {
     for (const Operator& op : family_.operators) kernels(body, op);
     Writer w;
     w.raw(banner(family_));
-    Writer helpers;
-    if (lays_out_) emit_lay_out_like(helpers);
-    body.include_all(helpers.headers());
+    if (registrations_.empty()) return w.str();
     headers(body);
     includes(w, body.headers());
     open_namespace(w, backend_.ns.str());
@@ -86,16 +68,13 @@ class BackendEmitter {
     if (!body.str().empty()) {
       open_namespace(w, "");
       w.gap();
-      w.raw(helpers.str());
       w.raw(body.str());
       close_namespace(w, "");
     }
-    if (!registrations_.empty()) {
-      w.gap();
-      w.line("SY_LIBRARY_IMPL({}, {}, m) {{", family_.ns, key_);
-      for (const std::string& r : registrations_) w.line("  {}", r);
-      w.line("}");
-    }
+    w.gap();
+    w.line("SY_LIBRARY_IMPL({}, {}, m) {{", family_.ns, key_);
+    for (const std::string& r : registrations_) w.line("  {}", r);
+    w.line("}");
     close_namespace(w, backend_.ns.str());
     return w.str();
   }
@@ -219,11 +198,11 @@ class BackendEmitter {
     return "new_by_columns";
   }
 
-  void lay_out(Writer& w, const Operator& op, const std::string& result) {
+  static void lay_out(Writer& w, const Operator& op,
+                      const std::string& result) {
     const std::string like = format_argument(op);
     if (like.empty()) return;
-    lays_out_ = true;
-    w.line("  lay_out_like({}, {});", like, result);
+    w.line("  generated::lay_out_like({}, {});", like, result);
   }
 
   void structured(Writer& w, const Operator& op, const std::string& kernel) {
@@ -351,7 +330,6 @@ class BackendEmitter {
   const std::string key_, ns_;
   std::vector<std::string> registrations_;
   bool has_direct_ = false;
-  bool lays_out_ = false;
 };
 
 }  // namespace
