@@ -241,12 +241,13 @@ struct BucketKey {
   auto operator<=>(const BucketKey&) const = default;
 };
 
+// Tensors are float64, as numbers known here are: 1 - beta of a beta near 1
+// has few digits in float32.
 Number as_number(const Number& n, bool as_tensor, const Tensor& param) {
   if (n.is_tensor() == as_tensor) return n;
   if (!as_tensor) return n.value();
-  const ScalarType dtype = param.scalar_type() == kDouble ? kDouble : kFloat;
   return Number(
-      full({}, n.known(), TensorOptions(dtype).device(param.device())));
+      full({}, n.known(), TensorOptions(kDouble).device(param.device())));
 }
 
 }  // namespace
@@ -371,11 +372,7 @@ void Optimizer::Impl::step(size_t index, Group* read) {
   for (Members& m : plan.buckets) {
     Bucket& b = m.bucket;
     Number lr = options.get_lr();
-    if (captured) {
-      const Tensor& p = b.params[0];
-      lr = Number(options.lr_tensor(
-          p.device(), p.scalar_type() == kDouble ? kDouble : kFloat));
-    }
+    if (captured) lr = Number(options.lr_tensor(b.params[0].device()));
     Update u(b, std::move(lr));
     if (captured) u.take_inputs(&options, &read->inputs);
     rule.update(options, u);

@@ -81,20 +81,20 @@ namespace {
 
 // A step that is captured reads it as any tensor of the program: no capture
 // records the call that makes it.
-Tensor number_of(double number, ScalarType dtype, Device device) {
+Tensor number_of(double number, Device device) {
   const ThreadModesGuard no_modes;
-  return full({}, number, TensorOptions(dtype).device(device));
+  return full({}, number, TensorOptions(kDouble).device(device));
 }
 
 }  // namespace
 
-const Tensor& OptimizerOptions::lr_tensor(Device device, ScalarType dtype) {
+const Tensor& OptimizerOptions::lr_tensor(Device device) {
   for (const Tensor& t : lr_tensors_) {
-    if (t.device() == device && t.scalar_type() == dtype) return t;
+    if (t.device() == device) return t;
   }
   refresh_tensors();
   lr_in_tensors_ = get_lr();
-  return lr_tensors_.emplace_back(number_of(get_lr(), dtype, device));
+  return lr_tensors_.emplace_back(number_of(get_lr(), device));
 }
 
 void OptimizerOptions::fill_lr_tensors(double lr) {
@@ -124,8 +124,7 @@ const Tensor& OptimizerOptions::number_tensor(const double& number,
     if (n.number == &number && n.tensor.device() == device) return n.tensor;
   }
   return numbers_
-      .emplace_back(
-          NumberTensor{&number, number, number_of(number, kDouble, device)})
+      .emplace_back(NumberTensor{&number, number, number_of(number, device)})
       .tensor;
 }
 

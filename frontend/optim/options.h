@@ -120,9 +120,9 @@ class SY_API OptimizerOptions {
   // The lr that schedulers start from, once there is a scheduler.
   std::optional<double> initial_lr() const { return initial_lr_; }
   void set_initial_lr(std::optional<double> lr) { initial_lr_ = lr; }
-  // The lr as a tensor of no dims on `device`, for steps that are captured. It
-  // follows set_lr.
-  const Tensor& lr_tensor(Device device, ScalarType dtype);
+  // The lr as a float64 tensor of no dims on `device`, for steps that are
+  // captured. It follows set_lr.
+  const Tensor& lr_tensor(Device device);
   // A number among the options that changes from step to step: captured steps
   // read it from number_tensor(), float64, so that they need not be captured
   // again.

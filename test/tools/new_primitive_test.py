@@ -170,7 +170,7 @@ class FollowTest(unittest.TestCase):
             run(sys.executable, device / "functors/annotate.py",
                 device / f"functors/special_{source.stem}.inc", source)
         (self.copy / "device.cpp").write_text(
-            '#include "backends/cuda/interpret.cu"\n' + "".join(
+            '#include "backends/cuda/engine/interpret.cu"\n' + "".join(
                 f"static_assert(sy::cuda::type_of(sy::cuda::Prim::{name}) == "
                 "sy::cuda::PrimType::T_T);\n" for name in NAMES),
             encoding="utf-8")

@@ -146,6 +146,21 @@ TEST(Options, ModesAndRates) {
   }
 }
 
+// 1 - 0.999 has three digits less in float32 than its operands. The first step
+// of Adam is lr, whatever the gradient.
+TEST(Options, NumbersOfStepsAreFloat64) {
+  Tensor w = zeros({15});
+  w.requires_grad_(true);
+  optim::Adam adam({w}, optim::AdamOptions(0.1));
+  auto f = compile([&](const Tensor& x) {
+    adam.zero_grad();
+    (w * x).sum().backward();
+    adam.step();
+  });
+  f(arange(15, TensorOptions(kFloat)) * 0.1 + 1);
+  expect_same(w.detach(), full({15}, -0.1), 1e-7);
+}
+
 }  // namespace
 
 }  // namespace sy
