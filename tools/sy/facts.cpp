@@ -12,6 +12,7 @@
 #include "c10/allocator.h"
 #include "c10/error.h"
 #include "c10/introspect.h"
+#include "codegen/text.h"
 #include "runtime/load_schema.h"
 #include "tools/sy/alone.h"
 #include "tools/sy/case_file.h"
@@ -200,7 +201,7 @@ Json facts_of(const std::vector<OperatorHandle>& overloads,
   }
   if (best) {
     out["example"] = {{"lines", best->call.lines},
-                      {"call", best->text},
+                      {"call", codegen::wrap(best->text)},
                       {"output", best->output}};
     attempt([&] {
       const Json errors = errors_of(speaker, *best);
