@@ -29,7 +29,6 @@ constexpr Output kOutputs[] = {
     {"ops", "aten/ops/{}_desc.h", &emit_descriptors_header},
     {"ops", "aten/ops/{}_desc.cpp", &emit_descriptors},
     {"autograd", "autograd/{}_gen.cpp", &emit_autograd},
-    {"docs", "docs/ops/{}.md", &emit_docs},
     {"library", "{}.h", &emit_library_header},
     {"library", "{}.cpp", &emit_library},
 };
