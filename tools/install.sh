@@ -117,6 +117,11 @@ install_needed "${programs[@]}" "${libraries[@]}"
 install_completions
 cp -rL --no-preserve=mode "$root/schemas" "$prefix/share/switchyard/"
 find "$prefix/share/switchyard/schemas" -type f ! -name '*.yaml' -delete
+# What `sygen site` runs.
+(cd "$root" && for file in site/{*,*/*}.{py,html,css,js,svg}; do
+  [ ! -e "$file" ] ||
+    install -D -m 644 "$file" "$prefix/share/switchyard/$file"
+done)
 # What `dispatch:` may name, and the engines of operators of one's own.
 (cd "$root" && for file in backends/*/backend.yaml; do
   install -D -m 644 "$file" "$prefix/share/switchyard/$file"
