@@ -31,7 +31,6 @@ constexpr Output kOutputs[] = {
     {"ops", "aten/ops/{}_desc.cpp", &emit_descriptors},
     {"ops", "aten/ops/{}_engine_kernels.h", &emit_engine_kernels},
     {"autograd", "autograd/{}_gen.cpp", &emit_autograd},
-    {"docs", "docs/ops/{}.md", &emit_docs},
     {"library", "{}.h", &emit_library_header},
     {"library", "{}.cpp", &emit_library},
 };

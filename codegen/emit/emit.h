@@ -62,8 +62,6 @@ struct BackendFileOptions {
 BackendFiles emit_backend_files(const Model& model, const Backend& backend,
                                 const BackendFileOptions& options,
                                 lang::Diagnostics& diagnostics);
-// docs/ops/<family>.md
-std::string emit_docs(const Model& model, const Family& family);
 // docs/ops/examples.cpp: the calls that the pages of all families show.
 std::string emit_examples(const Model& model);
 // The lines of docs/ops/examples.txt: "add.Tensor: 2x3 3 alpha=2" for each

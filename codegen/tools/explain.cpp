@@ -282,7 +282,7 @@ class Explainer {
   void files() {
     head("pages and tests");
     if (is_own()) return commands();
-    line("docs/ops/{}.md", op_.family);
+    line("sygen site DIR");
     lang::Diagnostics quiet;
     if (!plan_derivative(model_, op_, quiet).empty()) {
       line(

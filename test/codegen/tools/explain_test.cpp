@@ -84,7 +84,7 @@ TEST(Explain, APointwiseOperator) {
       "slope\n"
       "\n"
       "pages and tests\n"
-      "  docs/ops/sample.md\n"
+      "  sygen site DIR\n"
       "  gradients against finite differences: "
       "test/autograd/operators_test.cpp\n"
       "  recorded cases: sy conform --op 'soften'\n");
