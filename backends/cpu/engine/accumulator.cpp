@@ -52,6 +52,18 @@ program::Uniform none_of(tiles::Reduction kind, ComputeType accumulator) {
   return program::make_uniform(accumulator, false, int64_t{one});
 }
 
+void fill_identity(const lang::Uniform& identity, ScalarType dtype, char* to,
+                   int64_t n) {
+  const ComputeType type = program::compute_type_of(dtype);
+  const program::Uniform u =
+      identity.is_int ? program::make_uniform(type, false, identity.i)
+                      : program::make_uniform(type, false, identity.d);
+  const auto size = static_cast<int64_t>(element_size(dtype));
+  for (int64_t j = 0; j < n; ++j) {
+    std::memcpy(to + j * size, &u, static_cast<size_t>(size));
+  }
+}
+
 Combiner::Combiner(const Combination& c)
     : program_(*c.program),
       type_(c.type),
@@ -238,16 +250,8 @@ void Accumulator::reduce_row(const char* const* data, int64_t n,
 }
 
 void Accumulator::identity(char* const* out) const {
-  const lang::Uniform* const none = c_.identity_;
   for (int i = 0; i < c_.k_; ++i) {
-    const ComputeType type = program::compute_type_of(c_.dtypes_[i]);
-    const program::Uniform u =
-        none[i].is_int ? program::make_uniform(type, false, none[i].i)
-                       : program::make_uniform(type, false, none[i].d);
-    const auto size = static_cast<int64_t>(element_size(c_.dtypes_[i]));
-    for (int64_t j = 0; j < width_; ++j) {
-      std::memcpy(out[i] + j * size, &u, static_cast<size_t>(size));
-    }
+    fill_identity(c_.identity_[i], c_.dtypes_[i], out[i], width_);
   }
 }
 

@@ -33,6 +33,10 @@ bool agrees(tiles::Reduction kind, program::ComputeType type);
 program::Uniform none_of(tiles::Reduction kind,
                          program::ComputeType accumulator);
 
+// Writes n accumulators of no elements.
+void fill_identity(const lang::Uniform& identity, ScalarType dtype, char* to,
+                   int64_t n);
+
 // What a reduction with `count` accumulators does.
 struct Combination {
   const program::Program* program;  // of 2 * count inputs

@@ -67,7 +67,6 @@ void run_linear(const Task& task, char* const* data, uint64_t single,
     check_zero_division(task.op->name, task.type);
     return;
   }
-  const ScalarType stored = program::storage_of(task.type);
   tiles::Operand operands[Iter::kMaxOperands];
   const auto size_of = [](ScalarType t) {
     return static_cast<int64_t>(element_size(t));
@@ -75,7 +74,7 @@ void run_linear(const Task& task, char* const* data, uint64_t single,
   for (int i = 0; i < inputs + results; ++i) {
     const bool is_bool = i < inputs ? (program.bool_inputs >> i & 1)
                                     : program.results[i - inputs].is_bool;
-    operands[i].dtype = is_bool ? kBool : stored;
+    operands[i].dtype = tiles::register_type(is_bool, task.type);
     operands[i].stride =
         i < inputs && (single >> i & 1) ? 0 : size_of(operands[i].dtype);
   }

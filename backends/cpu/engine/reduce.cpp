@@ -6,6 +6,7 @@
 #include "aten/engine/calls.h"
 #include "aten/engine/copy.h"
 #include "aten/engine/pointwise.h"
+#include "backends/cpu/engine/accumulator.h"
 #include "backends/cpu/engine/reduce_engine.h"
 #include "backends/cpu/support/inline_memory.h"
 #include "backends/cpu/tiles/runner.h"
@@ -14,7 +15,7 @@ namespace sy::cpu {
 
 namespace {
 
-constexpr int kMaxAccumulators = 8;
+constexpr int kMaxAccumulators = Combiner::kMaxAccumulators;
 
 // Room for accumulators: on the stack for few results.
 using Buffer = InlineMemory<512>;
@@ -31,9 +32,8 @@ void finish(const ReduceOp& op, const ReduceArgs& args, ScalarType compute,
             int64_t count, char* const* accumulators, const Target* targets,
             int64_t n) {
   const program::ComputeType type = program::compute_type_of(compute);
-  const ScalarType stored = program::storage_of(type);
   const auto dtype_of = [&](const program::Program& p, int i) {
-    return p.results[i].is_bool ? kBool : stored;
+    return tiles::register_type(p.results[i].is_bool, type);
   };
   if (op.finish == nullptr) {
     for (int i = 0; i < op.n_results; ++i) {
@@ -74,31 +74,13 @@ void finish(const ReduceOp& op, const ReduceArgs& args, ScalarType compute,
 // The dtype of the kernel's accumulators as those of the operator: bool, or
 // that of the compute type.
 ScalarType narrow_dtype(const KnownReduction& known, ScalarType compute) {
-  return known.accumulator == program::ComputeType::b8
-             ? kBool
-             : program::storage_of(program::compute_type_of(compute));
+  return tiles::register_type(known.accumulator == program::ComputeType::b8,
+                              program::compute_type_of(compute));
 }
 void narrow(const KnownReduction& known, ScalarType compute, const void* from,
             void* to, int64_t n) {
   tiles::convert_fn(program::storage_of(known.accumulator),
                     narrow_dtype(known, compute))(to, from, n);
-}
-
-// n results of no elements.
-void fill_identity(const ReduceOp& op, ScalarType compute,
-                   char* const* accumulators, int64_t n) {
-  const program::ComputeType type = program::compute_type_of(compute);
-  for (int i = 0; i < op.n_accumulators; ++i) {
-    const bool is_bool = op.map.body.results[i].is_bool;
-    const size_t size = is_bool ? 1 : compute_type_size(type);
-    const lang::Uniform& u = op.identity[i];
-    const program::Uniform v = u.is_int
-                                   ? program::make_uniform(type, is_bool, u.i)
-                                   : program::make_uniform(type, is_bool, u.d);
-    for (int64_t j = 0; j < n; ++j) {
-      std::memcpy(accumulators[i] + static_cast<size_t>(j) * size, &v, size);
-    }
-  }
 }
 
 // Each accumulator by a kernel of its own, which reads all elements: still less
@@ -153,7 +135,11 @@ void compute_results(const ReduceOp& op, const ReduceArgs& args,
     accumulators[i] = values.data() + i * plane;
   }
   if (plan.count == 0) {
-    fill_identity(op, plan.compute, accumulators, n);
+    for (int i = 0; i < op.n_accumulators; ++i) {
+      fill_identity(op.identity[i],
+                    tiles::register_type(op.map.body.results[i].is_bool, type),
+                    accumulators[i], n);
+    }
   } else if (plan.compute == kDouble && is_moments(op)) {
     const auto at = [&](int i) {
       return reinterpret_cast<double*>(accumulators[i]);

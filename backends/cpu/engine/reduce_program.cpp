@@ -25,14 +25,13 @@ class ProgramReduction {
         layout_(layout),
         k_(op.n_accumulators),
         type_(program::compute_type_of(compute)),
-        loader_(args.self->dtype(), (op.map.body.bool_inputs & 1) != 0
-                                        ? kBool
-                                        : program::storage_of(type_)) {
+        loader_(
+            args.self->dtype(),
+            tiles::register_type((op.map.body.bool_inputs & 1) != 0, type_)) {
     eval_uniforms(op.map, args.scalars, 0, type_, map_uniforms_);
     eval_uniforms(op.combine, args.scalars, 0, type_, combine_uniforms_);
     for (int i = 0; i < k_; ++i) {
-      dtypes_[i] =
-          op.map.body.results[i].is_bool ? kBool : program::storage_of(type_);
+      dtypes_[i] = tiles::register_type(op.map.body.results[i].is_bool, type_);
       size_[i] = static_cast<int64_t>(element_size(dtypes_[i]));
     }
   }
@@ -63,11 +62,8 @@ class ProgramReduction {
               add_rows(t, &buffers, &acc);
             }
             acc.settle();
-            char* to[kMaxAccumulators];
-            for (int a = 0; a < k_; ++a)
-              to[a] = accumulators[a] + t.first * size_[a];
             if (pieces == 1) {
-              acc.results(to);
+              write(acc, t.first, accumulators);
               continue;
             }
             for (int a = 0; a < k_; ++a) {
@@ -87,7 +83,15 @@ class ProgramReduction {
     alignas(64) char mapped[kMaxAccumulators][kChunk * 8];
   };
 
-  // What the map makes of n elements is added.
+  // Writes the results of `acc`, of kept elements from `first` on.
+  void write(const Accumulator& acc, int64_t first,
+             char* const* accumulators) const {
+    char* to[kMaxAccumulators];
+    for (int a = 0; a < k_; ++a) to[a] = accumulators[a] + first * size_[a];
+    acc.results(to);
+  }
+
+  // Adds the map's results for n elements.
   void add(const char* data, int64_t stride, int64_t n, Buffers* buffers,
            Accumulator* to) const {
     const void* in[] = {loader_.load(data, stride, n, &buffers->rows)};
@@ -127,7 +131,6 @@ class ProgramReduction {
     Accumulator acc(combiner, kChunk);
     for (int64_t at = 0; at < outputs; at += kChunk) {
       acc.start(std::min(kChunk, outputs - at));
-      char* to[kMaxAccumulators];
       for (int64_t p = 0; p < pieces; ++p) {
         const char* parts[kMaxAccumulators];
         for (int a = 0; a < k_; ++a) {
@@ -135,8 +138,7 @@ class ProgramReduction {
         }
         acc.merge(parts);
       }
-      for (int a = 0; a < k_; ++a) to[a] = accumulators[a] + at * size_[a];
-      acc.results(to);
+      write(acc, at, accumulators);
     }
   }
 

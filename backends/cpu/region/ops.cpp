@@ -27,7 +27,7 @@ bool is_identity(const program::Program& p) {
 
 ScalarType natural_dtype(const program::Program& p, int result,
                          program::ComputeType type) {
-  return p.results[result].is_bool ? kBool : program::storage_of(type);
+  return tiles::register_type(p.results[result].is_bool, type);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "aten/backend/region.h"
 #include "backends/cpu/region/fuser.h"
+#include "backends/cpu/tiles/machine_code.h"
 
 // How the CPU runs a region. It is decided before sizes and strides are known.
 //
@@ -106,7 +107,7 @@ Plan plan_region(const Region& region);
 // does.
 inline bool is_natural(ScalarType dtype, program::ComputeType type,
                        bool is_bool) {
-  return dtype == (is_bool ? kBool : program::storage_of(type));
+  return dtype == tiles::register_type(is_bool, type);
 }
 
 }  // namespace sy::cpu

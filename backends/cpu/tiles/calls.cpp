@@ -62,7 +62,7 @@ class KernelCalls::Appender {
  private:
   static size_t at(int i) { return static_cast<size_t>(i); }
   ScalarType dtype_of(bool is_bool) const {
-    return is_bool ? ScalarType::Bool : storage_of(type_);
+    return register_type(is_bool, type_);
   }
 
   // The step that writes each result last, and whether it may write the

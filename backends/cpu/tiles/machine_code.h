@@ -16,6 +16,11 @@ using program::Result;
 using program::Step;
 using program::Uniform;
 
+// The dtype of a register of a program: bool, or that of the compute type.
+inline ScalarType register_type(bool is_bool, program::ComputeType type) {
+  return is_bool ? ScalarType::Bool : program::storage_of(type);
+}
+
 // One tensor operand along the inner dimension.
 struct Operand {
   void* data;

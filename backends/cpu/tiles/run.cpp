@@ -56,7 +56,7 @@ void run_contiguous(const Program& program, ComputeType compute,
   Operand in[kMaxInputs];
   Operand out[kMaxResults];
   const auto operand = [compute](void* data, bool is_bool, bool one) {
-    const ScalarType t = is_bool ? ScalarType::Bool : storage_of(compute);
+    const ScalarType t = register_type(is_bool, compute);
     const int64_t size = kScalarTypeInfo[static_cast<int>(t)].size;
     return Operand{data, one ? 0 : size, t};
   };

@@ -19,11 +19,6 @@ constexpr int kMinTile = 32;
 constexpr int kMostBufferBytes = KernelCalls::kMostTemporaries * kMinTile * 8;
 static_assert(kMostBufferBytes >= kBufferBytes);
 
-// The type of a register.
-ScalarType register_type(bool is_bool, ComputeType compute) {
-  return is_bool ? ScalarType::Bool : storage_of(compute);
-}
-
 int tile_for(int slots, int element_size) {
   int tile = slots == 0 ? kMaxTile : kBufferBytes / (slots * element_size);
   tile = tile > kMaxTile ? kMaxTile : tile / kMinTile * kMinTile;
