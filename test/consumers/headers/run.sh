@@ -9,9 +9,8 @@ trap 'rm -rf "$work"' EXIT
 
 cd "$include"
 # A header of three lines is the old name of another, which it includes.
-find . -name '*.h' ! -name tensor_methods_gen.h -exec awk 'END {
-  if (NR > 3) print FILENAME
-}' {} \; | sort >"$work/headers"
+find . -name '*.h' ! -name tensor_methods_gen.h \
+  -exec awk 'FNR == 4 { print FILENAME; nextfile }' {} + | sort >"$work/headers"
 # A header is the only line of its source: nothing before it helps it.
 xargs -P "$(nproc)" -I{} bash -c '
   echo "#include \"{}\"" | "${CXX:-c++}" -std=c++20 -fsyntax-only -x c++ \
