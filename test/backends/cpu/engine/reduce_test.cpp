@@ -7,6 +7,7 @@
 
 #include "aten/operators.h"
 #include "aten/ops/factory.h"
+#include "aten/ops/norm.h"
 #include "aten/ops/random.h"
 #include "aten/ops/reduction.h"
 #include "aten/ops/statistics.h"
@@ -202,6 +203,61 @@ TEST(Reduce, VarianceAndMean) {
   EXPECT_TRUE(std::isnan(values(std::get<1>(var_mean(ones({0}), true)))[0]));
   EXPECT_EQ(std(ones({3}, kHalf), true).dtype(), kHalf);
   SY_EXPECT_ERROR(var(ones({3}, kInt), true), ValueError, "a floating dtype");
+}
+
+// Reductions that no kernel knows: of pieces, rows and columns, at any strides,
+// by any number of threads. Sums of int32 wrap around; the wide norm has three
+// sums of its own maps.
+TEST(Reduce, ByProgram) {
+  manual_seed(3);
+  struct Layout {
+    int64_t rows, columns;
+    bool transposed;
+    int64_t step;  // between columns, so that rows do not merge
+  };
+  for (const Layout& l :
+       {Layout{3, 300000, false, 1}, Layout{300000, 3, false, 1},
+        Layout{700, 900, false, 1}, Layout{700, 900, true, 1},
+        Layout{90, 1301, false, 2}, Layout{2000, 601, true, 3},
+        Layout{1, 513, false, 1}, Layout{513, 1, true, 1}}) {
+    Tensor whole = randint(-(1 << 30), 1 << 30, {l.rows, l.columns}, kInt);
+    Tensor a = whole.slice(1, 0, l.columns, l.step);
+    if (l.transposed) a = a.t();
+    const Tensor wide = a.to(kDouble) * 1e200;
+    const int64_t rows = a.size(0), columns = a.size(1);
+    const std::vector<int32_t> x = values<int32_t>(a);
+    for (const List& dims : {List{0}, List{1}, List{0, 1}}) {
+      const bool over_rows = dims[0] == 0, over_columns = dims.back() == 1;
+      const int64_t kept =
+          (over_rows ? 1 : rows) * (over_columns ? 1 : columns);
+      std::vector<uint32_t> sums(static_cast<size_t>(kept));
+      Values squares(static_cast<size_t>(kept));
+      for (int64_t i = 0; i < rows; ++i) {
+        for (int64_t j = 0; j < columns; ++j) {
+          const auto at = static_cast<size_t>(over_rows && over_columns ? 0
+                                              : over_rows               ? j
+                                                                        : i);
+          const int32_t v = x[static_cast<size_t>(i * columns + j)];
+          sums[at] += static_cast<uint32_t>(v);
+          squares[at] += static_cast<double>(v) * v;
+        }
+      }
+      for (const int threads : {1, 3}) {
+        set_num_threads(threads);
+        const auto got = values<int32_t>(sum(a, dims, false, kInt));
+        const Values norms =
+            values(_vector_norm_2_wide(wide, dims, false, kDouble));
+        ASSERT_EQ(got.size(), sums.size());
+        ASSERT_EQ(norms.size(), sums.size());
+        for (size_t k = 0; k < sums.size(); ++k) {
+          ASSERT_EQ(got[k], static_cast<int32_t>(sums[k])) << k;
+          const double want = std::sqrt(squares[k]) * 1e200;
+          ASSERT_NEAR(norms[k], want, 1e-12 * want) << k;
+        }
+      }
+    }
+  }
+  set_num_threads(1);
 }
 
 }  // namespace

@@ -415,6 +415,43 @@ TEST(TileRunner, ManyRegistersAndStepsWork) {
   }
 }
 
+// Every input is gathered and converted or is one element, every result is
+// converted and scattered: no program needs more tiles.
+TEST(TileRunner, TheMostOperandsAndRegisters) {
+  constexpr int kInputs = 64, kSingle = 15, kElements = 150;
+  std::vector<Step> steps;
+  for (int r = kInputs; r < 256; ++r) {
+    steps.push_back({Prim::add, static_cast<uint8_t>(r),
+                     static_cast<uint8_t>(r == kInputs ? 0 : r - 1),
+                     static_cast<uint8_t>(r % kInputs), 0});
+  }
+  std::vector<Result> results = {{255, false}};
+  for (int i = 0; i < kSingle; ++i) {
+    results.push_back({static_cast<uint8_t>(i), false});
+  }
+  const Owned p = make(kInputs, 0, 256, steps, results);
+  std::vector<Array> in, out;
+  std::vector<Operand> inputs, outputs;
+  for (int i = 0; i < kInputs; ++i) {
+    in.emplace_back(ScalarType::Int, kElements, i < kSingle ? 0 : 2 + i % 3);
+    for (int j = 0; j < kElements; ++j)
+      in.back().set(j, i < kSingle ? i : j + i);
+  }
+  for (int k = 0; k <= kSingle; ++k) {
+    out.emplace_back(ScalarType::Short, kElements, 2);
+  }
+  for (Array& a : in) inputs.push_back(a.operand());
+  for (Array& a : out) outputs.push_back(a.operand());
+  run(p.program, ComputeType::f32, inputs.data(), nullptr, outputs.data(),
+      kElements);
+  for (int j = 0; j < kElements; ++j) {
+    double sum = 0;  // each input thrice, the first once more
+    for (const Array& a : in) sum += 3 * a.get(j);
+    ASSERT_EQ(out[0].get(j), sum + in[0].get(j));
+    for (int i = 0; i < kSingle; ++i) ASSERT_EQ(out[size_t(i) + 1].get(j), i);
+  }
+}
+
 TEST(TileRunner, RowsOfTwoDimensions) {
   const Owned p = polynomial();
   constexpr int64_t kRows = 9, kCols = 13;
