@@ -161,6 +161,40 @@ TEST(Options, NumbersOfStepsAreFloat64) {
   expect_same(w.detach(), full({15}, -0.1), 1e-7);
 }
 
+// The same by every rule that corrects its means, over steps and rates.
+template <class O, class Options>
+void expect_steps(Options options) {
+  const auto train = [&](bool compiled, ScalarType dtype) {
+    Tensor w = sample({4, 5}).to(dtype, false, true);
+    w.requires_grad_(true);
+    O optimizer({w}, options);
+    const std::function<void(const Tensor&)> step = [&](const Tensor& x) {
+      optimizer.zero_grad();
+      (w * x).square().sum().backward();
+      optimizer.step();
+    };
+    auto f = compile(step);
+    for (int i = 0; i < 12; ++i) {
+      if (i == 6) optimizer.param_groups()[0].options().set_lr(0.003);
+      const Tensor x = sample({4, 5}, 1 + 0.1 * i).to(dtype);
+      compiled ? f(x) : step(x);
+    }
+    return w.detach();
+  };
+  expect_same(train(true, kFloat), train(false, kFloat), 1e-6);
+  expect_same(train(true, kDouble), train(false, kDouble), 1e-13);
+}
+
+TEST(Options, StepsAreThoseOfEagerOptimizers) {
+  expect_steps<optim::Adam>(optim::AdamOptions(0.01));
+  expect_steps<optim::Adam>(optim::AdamOptions(0.01).amsgrad(true));
+  expect_steps<optim::AdamW>(optim::AdamWOptions(0.01).weight_decay(0.1));
+  expect_steps<optim::Adamax>(optim::AdamaxOptions(0.01));
+  expect_steps<optim::NAdam>(optim::NAdamOptions(0.01));
+  expect_steps<optim::RAdam>(optim::RAdamOptions(0.01));
+  expect_steps<optim::Adagrad>(optim::AdagradOptions(0.01).lr_decay(0.1));
+}
+
 }  // namespace
 
 }  // namespace sy
