@@ -53,6 +53,9 @@ struct Backend {
   lang::Text interface;
   // The header of each engine that it brings, by number; empty: none.
   std::array<lang::Text, kEngines> engines;
+  // `engine_calls:` whether it has an instance of the kernels of its own, which
+  // calls its engines directly. Else all backends share one.
+  bool direct = false;
   // `structured:` whether a kernel under `dispatch:` of an operator with
   // `shape:` fills results that are made for it. If not, the backend has no
   // data: the results are all, and nothing is called.

@@ -7,34 +7,35 @@
 
 // The calls of the engines of a backend (aten/backend/engines.h), around the
 // function that runs a plan: they plan, make or resize the results, and bump
-// the versions of what is written. `run` is called last, with the plan and the
-// tensors of the results. For the sources of engines alone.
+// the versions of what is written. `kRun` is called last, with the operator,
+// its arguments, the plan and the tensors of the results. For the sources of
+// engines alone.
 namespace sy::calls {
 
-// ---- pointwise operators: run(plan, results), if there are elements
+// ---- pointwise operators: kRun(op, args, plan, results), if there are
+// elements
 
 SY_ALWAYS_INLINE ScalarType result_dtype(const PointwiseOp& op, int i,
                                          ScalarType compute) {
   return op.program.body.results[i].is_bool ? kBool : compute;
 }
 
-template <class Run>
+template <auto* kRun>
 void pointwise_outputs(const PointwiseOp& op, const PointwiseArgs& args,
-                       Tensor* results, const Run& run) {
+                       Tensor* results) {
   PointwisePlan plan;
   plan_pointwise(op, args, &plan);
   for (int i = 0; i < op.n_outputs; ++i) {
     plan.result = result_dtype(op, i, plan.compute);
     results[i] = make_result(op, args, plan);
   }
-  if (plan.numel != 0) run(plan, results);
+  if (plan.numel != 0) kRun(op, args, plan, results);
 }
 
 // For the out= form, or the one in place.
-template <class Run>
+template <auto* kRun>
 void pointwise_write(const PointwiseOp& op, const PointwiseArgs& args,
-                     Tensor& out, bool inplace, const OperatorEntry* writer,
-                     const Run& run) {
+                     Tensor& out, bool inplace, const OperatorEntry* writer) {
   PointwisePlan plan;
   plan_pointwise_out(op, args, out, inplace, &plan);
   if (!inplace && resize_output(op.name, out, plan.sizes)) {
@@ -44,7 +45,7 @@ void pointwise_write(const PointwiseOp& op, const PointwiseArgs& args,
                                       out.storage_offset());
   }
   bump_version(out, writer);
-  if (plan.numel != 0) run(plan, &out);
+  if (plan.numel != 0) kRun(op, args, plan, &out);
 }
 
 // Whether each input has the memory of `out`, element by element, or none of
@@ -63,21 +64,21 @@ SY_ALWAYS_INLINE bool shares_all_or_nothing(const PointwiseOp& op,
   return true;
 }
 
-// ---- reductions: run(plan, outs)
+// ---- reductions: kRun(op, args, plan, outs)
 
-template <class Run>
-Tensor reduce(const ReduceOp& op, const ReduceArgs& args, const Run& run) {
+template <auto* kRun>
+Tensor reduce(const ReduceOp& op, const ReduceArgs& args) {
   ReducePlan plan;
   plan_reduce(op, args, &plan);
   Tensor result(make_tensor(plan.sizes, plan.results[0], args.self->device()));
   Tensor* const outs[] = {&result};
-  run(plan, outs);
+  kRun(op, args, plan, outs);
   return result;
 }
 
-template <class Run>
-void reduce_results(const ReduceOp& op, const ReduceArgs& args, Tensor* results,
-                    const Run& run) {
+template <auto* kRun>
+void reduce_results(const ReduceOp& op, const ReduceArgs& args,
+                    Tensor* results) {
   ReducePlan plan;
   plan_reduce(op, args, &plan);
   Tensor* outs[ReduceOp::kMaxResults];
@@ -86,34 +87,33 @@ void reduce_results(const ReduceOp& op, const ReduceArgs& args, Tensor* results,
         Tensor(make_tensor(plan.sizes, plan.results[i], args.self->device()));
     outs[i] = &results[i];
   }
-  run(plan, outs);
+  kRun(op, args, plan, outs);
 }
 
-template <class Run>
+template <auto* kRun>
 void reduce_out(const ReduceOp& op, const ReduceArgs& args,
-                const OperatorEntry& writer, Tensor& out, const Run& run) {
+                const OperatorEntry& writer, Tensor& out) {
   ReducePlan plan;
   plan_reduce_out(op, args, out, &plan);
   resize_output(op.name, out, plan.sizes);
   bump_version(out, &writer);
   Tensor* const outs[] = {&out};
-  run(plan, outs);
+  kRun(op, args, plan, outs);
 }
 
-template <class Run>
+template <auto* kRun>
 void reduce_outs(const ReduceOp& op, const ReduceArgs& args,
-                 const OperatorEntry& writer, Tensor* const* outs,
-                 const Run& run) {
+                 const OperatorEntry& writer, Tensor* const* outs) {
   ReducePlan plan;
   plan_reduce_outs(op, args, outs, &plan);
   for (int i = 0; i < op.n_results; ++i) {
     resize_output(op.name, *outs[i], plan.sizes);
     bump_version(*outs[i], &writer);
   }
-  run(plan, outs);
+  kRun(op, args, plan, outs);
 }
 
-// ---- scans: run(plan, outs)
+// ---- scans: kRun(op, args, plan, outs)
 
 // Whether elements may change when they become `to`: such a self is converted
 // before it is scanned in a wider dtype.
@@ -123,9 +123,8 @@ inline bool narrows(ScalarType from, ScalarType to) {
   return !same || element_size(to) <= element_size(from);
 }
 
-template <class Run>
-void scan_results(const ScanOp& op, const ScanArgs& args, Tensor* results,
-                  const Run& run) {
+template <auto* kRun>
+void scan_results(const ScanOp& op, const ScanArgs& args, Tensor* results) {
   ScanPlan plan;
   plan_scan(op, args, &plan);
   Tensor* outs[2];
@@ -134,20 +133,19 @@ void scan_results(const ScanOp& op, const ScanArgs& args, Tensor* results,
         args.self->sizes(), i == 0 ? plan.result : kLong, args.self->device()));
     outs[i] = &results[i];
   }
-  run(plan, outs);
+  kRun(op, args, plan, outs);
 }
 
-template <class Run>
+template <auto* kRun>
 void scan_outs(const ScanOp& op, const ScanArgs& args,
-               const OperatorEntry& writer, Tensor* const* outs,
-               const Run& run) {
+               const OperatorEntry& writer, Tensor* const* outs) {
   ScanPlan plan;
   plan_scan_outs(op, args, outs, &plan);
   for (int i = 0; i < result_count(op); ++i) {
     resize_output(op.name, *outs[i], args.self->sizes());
     bump_version(*outs[i], &writer);
   }
-  run(plan, outs);
+  kRun(op, args, plan, outs);
 }
 
 }  // namespace sy::calls

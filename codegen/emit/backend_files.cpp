@@ -3,7 +3,9 @@
 #include <cctype>
 
 #include "codegen/emit/common.h"
+#include "codegen/emit/describe.h"
 #include "codegen/emit/emit.h"
+#include "codegen/emit/engine_kernels.h"
 #include "codegen/emit/merge.h"
 #include "codegen/model_names.h"
 #include "model/cpp_types.h"
@@ -116,9 +118,21 @@ class Emitter {
     if (options_.plugin) {
       w.line("#include <sy/library.h>");
     } else {
-      includes(w, {"aten/tensor.h", "c10/device/backend.h"});
+      std::set<std::string> headers = {"aten/tensor.h", "c10/device/backend.h"};
+      if (has_direct_engines()) {
+        headers.insert("aten/backend/engines.h");
+        headers.merge(engine_headers());
+      }
+      includes(w, headers);
     }
     w.gap();
+    if (has_direct_engines()) {
+      w.line("namespace {} {{", ns());
+      w.gap();
+      emit_engine_tables(w, b_, "inline constexpr");
+      close_namespace(w, ns());
+      w.gap();
+    }
     w.comment("Kernels to write; one that is missing is named by the linker.");
     w.line("namespace {} {{", ns());
     if (!b_.interface.empty()) {
@@ -160,10 +174,8 @@ class Emitter {
       headers.insert("aten/backend/cpu_fallback.h");
     }
     if (has_engines()) {
-      headers.insert("aten/backend/engines.h");
-      for (const lang::Text& header : b_.engines) {
-        if (!header.empty()) headers.insert(header.str());
-      }
+      headers.insert("aten/backend/engine_kernels.h");
+      if (!b_.direct) headers.merge(engine_headers());
     }
     if (!headers.empty()) w.gap();
     includes(w, headers);
@@ -255,54 +267,64 @@ class Emitter {
            b_.has_engine(EngineKind::kScan);
   }
 
-  // The engine tables. Operators that are described while a program runs use
-  // them, and so does code that runs descriptions.
-  void write_engines(Writer& w) const {
-    static constexpr struct {
-      EngineKind engine;
-      const char* type;
-      const char* name;
-      std::array<const char*, 4> functions;
-    } kTables[] = {
-        {EngineKind::kPointwise,
-         "PointwiseEngine",
-         "kPointwise",
-         {"pointwise", "pointwise_outputs", "pointwise_out",
-          "pointwise_inplace"}},
-        {EngineKind::kReduce,
-         "ReduceEngine",
-         "kReduce",
-         {"reduce", "reduce_results", "reduce_out", "reduce_outs"}},
-        {EngineKind::kScan,
-         "ScanEngine",
-         "kScan",
-         {"scan_results", "scan_outs"}},
-    };
-    w.gap();
-    w.line("namespace {");
-    w.gap();
-    std::vector<std::string> all;
-    for (const auto& t : kTables) {
-      if (!b_.has_engine(t.engine)) {
-        all.emplace_back("nullptr");
-        continue;
-      }
-      all.push_back(std::string("&") + t.name);
-      std::vector<std::string> functions;
-      for (const char* f : t.functions) {
-        if (f != nullptr) functions.push_back("&" + function(f));
-      }
-      w.line("constexpr sy::{} {}{{{}}};", t.type, t.name,
-             join(functions, ", "));
+  bool has_direct_engines() const { return b_.direct && has_engines(); }
+  std::set<std::string> engine_headers() const {
+    std::set<std::string> out;
+    for (const lang::Text& header : b_.engines) {
+      if (!header.empty()) out.insert(header.str());
     }
-    w.line("constinit sy::BackendEngines engines{{{}{}}};", join(all, ", "),
-           b_.fills ? "" : ", false");
+    return out;
+  }
+
+  // The engine tables, and the kernels that call them. Operators that are
+  // described while a program runs use the tables, and so does code that runs
+  // descriptions.
+  void write_engines(Writer& w) const {
     w.gap();
-    w.line("}  // namespace");
-    w.gap();
+    if (!b_.direct) {
+      w.line("namespace {");
+      w.gap();
+      emit_engine_tables(w, b_, "constexpr");
+      w.gap();
+      w.line("}  // namespace");
+      w.gap();
+    }
+    const std::string table = b_.direct ? function("kEngines") : "kEngines";
     w.line("SY_LIBRARY_IMPL(_, {}, m) {{", b_.key.str());
-    w.line("  m.service(sy::BackendService::kEngines, &engines);");
+    w.line(
+        "  m.service(sy::BackendService::kEngines, "
+        "const_cast<sy::BackendEngines*>(&{}));",
+        table);
     w.line("}");
+    if (b_.direct) return;
+    w.gap();
+    w.line("SY_LIBRARY_IMPL(aten, {}, m) {{", b_.key.str());
+    const std::vector<std::string> listed = listed_beside_engines();
+    if (!listed.empty()) {
+      w.line("  static constexpr const char* kListed[] = {{{}}};",
+             join(listed, ", "));
+    }
+    w.line("  sy::register_engine_kernels(m, kEngines{});",
+           listed.empty() ? "" : ", kListed");
+    w.line("}");
+  }
+
+  // The operators that an engine would run if the description did not list
+  // them.
+  std::vector<std::string> listed_beside_engines() const {
+    std::vector<std::string> out;
+    for (const Family& family : model_.families()) {
+      if (family.is_own()) continue;
+      for (const Operator& op : family.operators) {
+        const auto engine = engine_of(op);
+        if (!engine || !b_.has_engine(*engine)) continue;
+        for (const Overload* o : op.overloads()) {
+          if (!lists(b_, family, *o)) continue;
+          out.push_back(fmt::format(R"("{}")", o->name));
+        }
+      }
+    }
+    return out;
   }
 
   void write_kernels(Writer& w, const std::string& key,

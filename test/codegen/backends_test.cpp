@@ -175,34 +175,38 @@ TEST_F(EmitBackend, EnginesRunAllOperatorsOfAKind) {
   EXPECT_EQ(make(kEngines, "", {"backend_gen.h", "backend_gen.cpp"}), "");
   const std::string source = read("backend_gen.cpp");
   expect_has(source,
-             "constinit sy::BackendEngines engines{&kPointwise, nullptr, "
+             "constexpr sy::BackendEngines kEngines{&kPointwise, nullptr, "
              "nullptr};");
-  expect_has(source, "  m.service(sy::BackendService::kEngines, &engines);");
+  expect_has(source, "  m.service(sy::BackendService::kEngines,");
   expect_has(source, "#include \"backends/x/pointwise.h\"\n");
-  expect_has(source,
-             "m.impl(\"add.Tensor\", SY_FN(add_Tensor_kernel)"
-             ".checks_itself());");
-  expect_has(source, "  return pointwise(desc::add_Tensor, {");
+  expect_has(source, "  sy::register_engine_kernels(m, kEngines, kListed);");
   // Listed, and so written by hand.
   expect_has(source, "m.impl(\"relu\", SY_FN(sy::third::relu));");
-  EXPECT_EQ(source.find(" relu_kernel("), std::string::npos);
+  expect_has(source, "constexpr const char* kListed[] = {\"relu\"};");
   expect_has(source, "m.impl(\"select.int\", Kernel::from_boxed(&view));");
   EXPECT_EQ(source.find("reduce("), std::string::npos);
   EXPECT_EQ(source.find("m.fallback("), std::string::npos);
 }
 
-TEST_F(EmitBackend, FamiliesInFilesOfTheirOwn) {
-  EXPECT_EQ(make(kEngines, "", {"backend_gen.h", "backend_gen.cpp"}, true), "");
-  EXPECT_EQ(read("backend_gen.cpp").find("add_Tensor_kernel"),
+TEST_F(EmitBackend, DirectCallsInFilesOfFamilies) {
+  const std::string direct = std::string(kEngines) + "engine_calls: direct\n";
+  EXPECT_EQ(make(direct, "", {"backend_gen.h", "backend_gen.cpp"}, true), "");
+  expect_has(read("backend_gen.h"),
+             "inline constexpr sy::BackendEngines kEngines{&kPointwise, "
+             "nullptr, nullptr};");
+  EXPECT_EQ(read("backend_gen.cpp").find("register_engine_kernels"),
             std::string::npos);
-  EXPECT_EQ(make(kEngines, "schemas/ops/activation.yaml",
+  EXPECT_EQ(make(direct, "schemas/ops/activation.yaml",
                  {"activation_gen.cpp", "activation_kernels_gen.h"}),
             "");
   const std::string source = read("activation_gen.cpp");
+  expect_has(source, "#include \"aten/ops/activation_engine_kernels.h\"\n");
   expect_has(source, "#include \"backends/x/activation_kernels_gen.h\"\n");
-  expect_has(source, "#include \"backends/x/pointwise.h\"\n");
   expect_has(source, "SY_LIBRARY_IMPL(aten, Third, m) {");
-  EXPECT_EQ(source.find(" relu_kernel("), std::string::npos);
+  expect_has(source, "constexpr const char* kListed[] = {\"relu\"};");
+  expect_has(source,
+             "  engine_kernels::add_activation<KnownEngines<kEngines>>("
+             "kernels);");
 }
 
 TEST_F(EmitBackend, MistakesAreReported) {

@@ -345,21 +345,20 @@ SY_NOINLINE Tensor pointwise_small(const PointwiseOp& op,
   return is_small(op, args, &s) ? run_small(op, args, dtype, s) : Tensor();
 }
 
-auto runner(const PointwiseOp& op, const PointwiseArgs& args) {
-  return [&](const PointwisePlan& plan, Tensor* results) {
-    run_general(Task(op, args, plan.compute), args, plan.sizes, results);
-  };
+void run_plan(const PointwiseOp& op, const PointwiseArgs& args,
+              const PointwisePlan& plan, Tensor* results) {
+  run_general(Task(op, args, plan.compute), args, plan.sizes, results);
 }
 
 SY_NOINLINE void pointwise_slow(const PointwiseOp& op,
                                 const PointwiseArgs& args, Tensor* results) {
-  calls::pointwise_outputs(op, args, results, runner(op, args));
+  calls::pointwise_outputs<run_plan>(op, args, results);
 }
 
 SY_NOINLINE void write_slow(const PointwiseOp& op, const PointwiseArgs& args,
                             Tensor& out, bool inplace,
                             const OperatorEntry* writer) {
-  calls::pointwise_write(op, args, out, inplace, writer, runner(op, args));
+  calls::pointwise_write<run_plan>(op, args, out, inplace, writer);
 }
 
 SY_ALWAYS_INLINE bool write_fast(const PointwiseOp& op,

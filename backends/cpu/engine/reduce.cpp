@@ -225,33 +225,27 @@ SY_ALWAYS_INLINE bool reduce_fast(const ReduceOp& op, const ReduceArgs& args,
   return true;
 }
 
-auto runner(const ReduceOp& op, const ReduceArgs& args) {
-  return [&](const ReducePlan& plan, Tensor* const* outs) {
-    reduce_into(op, args, plan, outs);
-  };
-}
-
 }  // namespace
 
 Tensor reduce(const ReduceOp& op, const ReduceArgs& args) {
   Tensor result;
   if (SY_LIKELY(reduce_fast(op, args, &result))) return result;
-  return calls::reduce(op, args, runner(op, args));
+  return calls::reduce<reduce_into>(op, args);
 }
 
 void reduce_results(const ReduceOp& op, const ReduceArgs& args,
                     Tensor* results) {
-  calls::reduce_results(op, args, results, runner(op, args));
+  calls::reduce_results<reduce_into>(op, args, results);
 }
 
 void reduce_outs(const ReduceOp& op, const ReduceArgs& args,
                  const OperatorEntry& writer, Tensor* const* outs) {
-  calls::reduce_outs(op, args, writer, outs, runner(op, args));
+  calls::reduce_outs<reduce_into>(op, args, writer, outs);
 }
 
 void reduce_out(const ReduceOp& op, const ReduceArgs& args,
                 const OperatorEntry& writer, Tensor& out) {
-  calls::reduce_out(op, args, writer, out, runner(op, args));
+  calls::reduce_out<reduce_into>(op, args, writer, out);
 }
 
 }  // namespace sy::cpu

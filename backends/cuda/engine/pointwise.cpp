@@ -169,22 +169,21 @@ SY_ALWAYS_INLINE void run_simple(const PointwiseEntry& kernel,
   run_linear(kernel, task, n, s.single);
 }
 
-auto runner(const PointwiseOp& op, const PointwiseArgs& args) {
-  return [&](const PointwisePlan& plan, Tensor* results) {
-    Task task(op, args, plan.compute, results->impl()->device());
-    run_general(task, args, plan.sizes, results);
-  };
+void run_plan(const PointwiseOp& op, const PointwiseArgs& args,
+              const PointwisePlan& plan, Tensor* results) {
+  Task task(op, args, plan.compute, results->impl()->device());
+  run_general(task, args, plan.sizes, results);
 }
 
 SY_NOINLINE void pointwise_slow(const PointwiseOp& op,
                                 const PointwiseArgs& args, Tensor* results) {
-  calls::pointwise_outputs(op, args, results, runner(op, args));
+  calls::pointwise_outputs<run_plan>(op, args, results);
 }
 
 SY_NOINLINE void write_slow(const PointwiseOp& op, const PointwiseArgs& args,
                             Tensor& out, bool inplace,
                             const OperatorEntry* writer) {
-  calls::pointwise_write(op, args, out, inplace, writer, runner(op, args));
+  calls::pointwise_write<run_plan>(op, args, out, inplace, writer);
 }
 
 SY_ALWAYS_INLINE bool write_fast(const PointwiseOp& op,

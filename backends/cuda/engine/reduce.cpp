@@ -170,31 +170,25 @@ void reduce_into(const ReduceOp& op, const ReduceArgs& args,
   results.store();
 }
 
-auto runner(const ReduceOp& op, const ReduceArgs& args) {
-  return [&](const ReducePlan& plan, Tensor* const* outs) {
-    reduce_into(op, args, plan, outs);
-  };
-}
-
 }  // namespace
 
 Tensor reduce(const ReduceOp& op, const ReduceArgs& args) {
-  return calls::reduce(op, args, runner(op, args));
+  return calls::reduce<reduce_into>(op, args);
 }
 
 void reduce_results(const ReduceOp& op, const ReduceArgs& args,
                     Tensor* results) {
-  calls::reduce_results(op, args, results, runner(op, args));
+  calls::reduce_results<reduce_into>(op, args, results);
 }
 
 void reduce_outs(const ReduceOp& op, const ReduceArgs& args,
                  const OperatorEntry& writer, Tensor* const* outs) {
-  calls::reduce_outs(op, args, writer, outs, runner(op, args));
+  calls::reduce_outs<reduce_into>(op, args, writer, outs);
 }
 
 void reduce_out(const ReduceOp& op, const ReduceArgs& args,
                 const OperatorEntry& writer, Tensor& out) {
-  calls::reduce_out(op, args, writer, out, runner(op, args));
+  calls::reduce_out<reduce_into>(op, args, writer, out);
 }
 
 }  // namespace sy::cuda

@@ -119,21 +119,15 @@ void scan_into(const ScanOp& op, const ScanArgs& args, const ScanPlan& plan,
   }
 }
 
-auto runner(const ScanOp& op, const ScanArgs& args) {
-  return [&](const ScanPlan& plan, Tensor* const* outs) {
-    scan_into(op, args, plan, outs);
-  };
-}
-
 }  // namespace
 
 void scan_results(const ScanOp& op, const ScanArgs& args, Tensor* results) {
-  calls::scan_results(op, args, results, runner(op, args));
+  calls::scan_results<scan_into>(op, args, results);
 }
 
 void scan_outs(const ScanOp& op, const ScanArgs& args,
                const OperatorEntry& writer, Tensor* const* outs) {
-  calls::scan_outs(op, args, writer, outs, runner(op, args));
+  calls::scan_outs<scan_into>(op, args, writer, outs);
 }
 
 }  // namespace sy::cuda

@@ -6,7 +6,8 @@ namespace sy::meta {
 
 namespace {
 
-constexpr auto kNothing = [](const PointwisePlan&, Tensor*) {};
+void nothing(const PointwiseOp&, const PointwiseArgs&, const PointwisePlan&,
+             Tensor*) {}
 
 }  // namespace
 
@@ -18,17 +19,17 @@ Tensor pointwise(const PointwiseOp& op, const PointwiseArgs& args) {
 
 void pointwise_outputs(const PointwiseOp& op, const PointwiseArgs& args,
                        Tensor* results) {
-  calls::pointwise_outputs(op, args, results, kNothing);
+  calls::pointwise_outputs<nothing>(op, args, results);
 }
 
 void pointwise_out(const PointwiseOp& op, const PointwiseArgs& args,
                    const OperatorEntry& writer, Tensor& out) {
-  calls::pointwise_write(op, args, out, false, &writer, kNothing);
+  calls::pointwise_write<nothing>(op, args, out, false, &writer);
 }
 
 void pointwise_inplace(const PointwiseOp& op, const PointwiseArgs& args,
                        const OperatorEntry& writer, Tensor& self) {
-  calls::pointwise_write(op, args, self, true, &writer, kNothing);
+  calls::pointwise_write<nothing>(op, args, self, true, &writer);
 }
 
 }  // namespace sy::meta

@@ -6,17 +6,17 @@ namespace sy::meta {
 
 namespace {
 
-constexpr auto kNothing = [](const ScanPlan&, Tensor* const*) {};
+void nothing(const ScanOp&, const ScanArgs&, const ScanPlan&, Tensor* const*) {}
 
 }  // namespace
 
 void scan_results(const ScanOp& op, const ScanArgs& args, Tensor* results) {
-  calls::scan_results(op, args, results, kNothing);
+  calls::scan_results<nothing>(op, args, results);
 }
 
 void scan_outs(const ScanOp& op, const ScanArgs& args,
                const OperatorEntry& writer, Tensor* const* outs) {
-  calls::scan_outs(op, args, writer, outs, kNothing);
+  calls::scan_outs<nothing>(op, args, writer, outs);
 }
 
 }  // namespace sy::meta

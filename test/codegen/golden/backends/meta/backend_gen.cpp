@@ -1,7 +1,7 @@
 // Generated from backends/meta/backend.yaml by sygen. Do not edit.
 #include "backends/meta/backend_gen.h"
 
-#include "aten/backend/engines.h"
+#include "aten/backend/engine_kernels.h"
 #include "backends/meta/engine/pointwise.h"
 #include "backends/meta/engine/reduce.h"
 #include "backends/meta/engine/scan.h"
@@ -16,10 +16,15 @@ constexpr sy::ReduceEngine kReduce{&sy::meta::reduce, &sy::meta::reduce_results,
                                    &sy::meta::reduce_out,
                                    &sy::meta::reduce_outs};
 constexpr sy::ScanEngine kScan{&sy::meta::scan_results, &sy::meta::scan_outs};
-constinit sy::BackendEngines engines{&kPointwise, &kReduce, &kScan, false};
+constexpr sy::BackendEngines kEngines{&kPointwise, &kReduce, &kScan, false};
 
 }  // namespace
 
 SY_LIBRARY_IMPL(_, Meta, m) {
-  m.service(sy::BackendService::kEngines, &engines);
+  m.service(sy::BackendService::kEngines,
+            const_cast<sy::BackendEngines*>(&kEngines));
+}
+
+SY_LIBRARY_IMPL(aten, Meta, m) {
+  sy::register_engine_kernels(m, kEngines);
 }
