@@ -48,11 +48,49 @@ void pointwise_write(const PointwiseOp& op, const PointwiseArgs& args,
   if (plan.numel != 0) kRun(op, args, plan, &out);
 }
 
-// Whether each input has the memory of `out`, element by element, or none of
-// it. All tensors are contiguous.
-SY_ALWAYS_INLINE bool shares_all_or_nothing(const PointwiseOp& op,
-                                            const PointwiseArgs& args,
-                                            const TensorImpl& out) {
+// What backends know in a few loads of the calls that have a short way: one
+// dtype, which is computed in, every input contiguous and of the same sizes or
+// of one element without dims.
+struct Simple {
+  ScalarType dtype;
+  const TensorImpl* shape;  // an input of the result's sizes
+  uint64_t single = 0;      // bit i: input i has no dims
+};
+
+// Whether the operator computes in the dtype that all its inputs share, if that
+// is an integer or bool.
+SY_ALWAYS_INLINE bool computes_in(const PointwiseOp& op, ScalarType t) {
+  return op.n_scalars == 0 && op.promote != PromoteRule::IntToFloat &&
+         (op.promote != PromoteRule::BoolToInt || t == kLong) &&
+         (t != kBool || (op.promote_scalars >> 31) == 0);
+}
+
+// Fills in `shape` and `single`. `shape` is an input of the most dims.
+SY_ALWAYS_INLINE bool have_one_shape(const PointwiseOp& op,
+                                     const PointwiseArgs& args,
+                                     const TensorImpl* shape, Simple* s) {
+  for (int i = 0; i < op.n_inputs; ++i) {
+    const TensorImpl* const in = args.inputs[i]->impl();
+    if (in == shape) continue;
+    if (in->dim() == 0 && shape->dim() != 0) {
+      s->single |= uint64_t{1} << i;
+    } else if (in->sizes() != shape->sizes()) {
+      return false;
+    }
+  }
+  s->shape = shape;
+  return true;
+}
+
+// Whether the only result may be written to `out`, which is contiguous: each
+// input has the memory of `out`, element by element, or none of it.
+SY_ALWAYS_INLINE bool takes_result(const PointwiseOp& op,
+                                   const PointwiseArgs& args, const Simple& s,
+                                   const TensorImpl& out) {
+  if (out.dtype() != result_dtype(op, 0, s.dtype) ||
+      out.sizes() != s.shape->sizes()) {
+    return false;
+  }
   for (int i = 0; i < op.n_inputs; ++i) {
     const TensorImpl* const in = args.inputs[i]->impl();
     if (in == &out || in->storage() != out.storage()) continue;

@@ -11,6 +11,7 @@ namespace sy::cpu {
 namespace {
 
 using calls::result_dtype;
+using calls::Simple;
 
 // Elements that a thread takes at least.
 constexpr int64_t kGrain = 32768;
@@ -164,10 +165,7 @@ SY_ALWAYS_INLINE bool one_dtype(const PointwiseOp& op,
     }
   }
   if (t != kFloat && t != kDouble &&
-      (op.n_scalars != 0 || op.promote == PromoteRule::IntToFloat ||
-       (op.promote == PromoteRule::BoolToInt && t != kLong) ||
-       (t == kBool && (op.promote_scalars >> 31) != 0) ||
-       is_reduced_floating_type(t))) {
+      (!calls::computes_in(op, t) || is_reduced_floating_type(t))) {
     return false;
   }
   const program::ComputeType type = program::compute_type_of(t);
@@ -179,14 +177,6 @@ SY_ALWAYS_INLINE bool one_dtype(const PointwiseOp& op,
   return true;
 }
 
-// The common case, recognised in a few loads: one dtype, every input contiguous
-// and of the same sizes or of one element without dims.
-struct Simple {
-  ScalarType dtype;
-  const TensorImpl* shape;  // an input of the result's sizes
-  uint64_t single = 0;      // bit i: input i has no dims
-};
-
 SY_ALWAYS_INLINE bool is_simple(const PointwiseOp& op,
                                 const PointwiseArgs& args, Simple* s) {
   const TensorImpl* shape = args.inputs[0]->impl();
@@ -195,17 +185,7 @@ SY_ALWAYS_INLINE bool is_simple(const PointwiseOp& op,
     if (!t->is_contiguous()) return false;
     if (t->dim() > shape->dim()) shape = t;
   }
-  for (int i = 0; i < op.n_inputs; ++i) {
-    const TensorImpl* t = args.inputs[i]->impl();
-    if (t == shape) continue;
-    if (t->dim() == 0 && shape->dim() != 0) {
-      s->single |= uint64_t{1} << i;
-    } else if (t->sizes() != shape->sizes()) {
-      return false;
-    }
-  }
-  s->shape = shape;
-  return true;
+  return calls::have_one_shape(op, args, shape, s);
 }
 
 SY_ALWAYS_INLINE void run_simple(const PointwiseOp& op,
@@ -368,11 +348,9 @@ SY_ALWAYS_INLINE bool write_fast(const PointwiseOp& op,
   TensorImpl* const t = out.impl();
   if (t == nullptr || !t->is_contiguous() || !t->device().is_cpu() ||
       !one_dtype(op, args, &s.dtype) || !is_simple(op, args, &s) ||
-      op.n_outputs != 1 || t->dtype() != result_dtype(op, 0, s.dtype) ||
-      t->sizes() != s.shape->sizes()) {
+      op.n_outputs != 1 || !calls::takes_result(op, args, s, *t)) {
     return false;
   }
-  if (!calls::shares_all_or_nothing(op, args, *t)) return false;
   t->bump_version(writer);
   run_simple(op, args, s, &out);
   return true;

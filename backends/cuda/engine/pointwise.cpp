@@ -12,6 +12,7 @@ namespace sy::cuda {
 namespace {
 
 using calls::result_dtype;
+using calls::Simple;
 using program::ComputeType;
 
 // A call of an operator, but for its operands.
@@ -96,15 +97,6 @@ void run_general(Task& task, const PointwiseArgs& args, IntArrayRef sizes,
   run_strided(task, iter);
 }
 
-// The common case, recognised in a few loads: one dtype, which is computed in,
-// one device, every input contiguous and of the same sizes or of one element
-// without dims.
-struct Simple {
-  ScalarType dtype;
-  const TensorImpl* shape;  // an input of the result's sizes
-  uint64_t single = 0;      // bit i: input i has no dims
-};
-
 SY_ALWAYS_INLINE bool is_simple(const PointwiseOp& op,
                                 const PointwiseArgs& args, Simple* s) {
   if (op.n_inputs == 0 || op.program.body.bool_inputs != 0 ||
@@ -123,24 +115,9 @@ SY_ALWAYS_INLINE bool is_simple(const PointwiseOp& op,
     }
     if (in->dim() > shape->dim()) shape = in;
   }
-  if (!is_floating_type(t) &&
-      (op.n_scalars != 0 || op.promote == PromoteRule::IntToFloat ||
-       (op.promote == PromoteRule::BoolToInt && t != kLong) ||
-       (t == kBool && (op.promote_scalars >> 31) != 0))) {
-    return false;
-  }
-  for (int i = 0; i < op.n_inputs; ++i) {
-    const TensorImpl* const in = args.inputs[i]->impl();
-    if (in == shape) continue;
-    if (in->dim() == 0 && shape->dim() != 0) {
-      s->single |= uint64_t{1} << i;
-    } else if (in->sizes() != shape->sizes()) {
-      return false;
-    }
-  }
+  if (!is_floating_type(t) && !calls::computes_in(op, t)) return false;
   s->dtype = t;
-  s->shape = shape;
-  return true;
+  return calls::have_one_shape(op, args, shape, s);
 }
 
 // The kernel of a simple call, with the inputs and the dtype of the result
@@ -192,11 +169,10 @@ SY_ALWAYS_INLINE bool write_fast(const PointwiseOp& op,
   Simple s;
   TensorImpl* const t = out.impl();
   if (t == nullptr || op.n_outputs != 1 || !t->is_contiguous() ||
-      !is_simple(op, args, &s) || t->dtype() != result_dtype(op, 0, s.dtype) ||
-      t->device() != s.shape->device() || t->sizes() != s.shape->sizes()) {
+      !is_simple(op, args, &s) || t->device() != s.shape->device() ||
+      !calls::takes_result(op, args, s, *t)) {
     return false;
   }
-  if (!calls::shares_all_or_nothing(op, args, *t)) return false;
   Task task(op, args, s.dtype, t->device());
   const PointwiseEntry* const kernel = find_simple(op, args, s, &task);
   if (kernel == nullptr) return false;
