@@ -139,23 +139,13 @@ class Reader {
   }
 
   void engines(Backend& b) {
-    const YamlNode* node = root_.find("engines");
-    if (!node) return;
-    if (!node->is_map()) {
-      error(node->at, "'engines:' names the header of each engine");
-      return;
-    }
-    for (const auto& [name, header] : node->entries) {
+    const YamlNode* list = root_.find("engines");
+    if (!list) return;
+    for (const Text& name : lang::yaml_list(*list, "engines", diagnostics_)) {
       if (!known(name, "engine", kEngineNames)) continue;
       const auto at = std::find(kEngineNames.begin(), kEngineNames.end(),
                                 std::string_view(name.str()));
-      if (!header.is_scalar() || !header.str().ends_with(".h")) {
-        error(name.start(), "'{}' needs the header that declares it",
-              name.str());
-        continue;
-      }
-      b.engines[static_cast<std::size_t>(at - kEngineNames.begin())] =
-          header.scalar;
+      b.engines[static_cast<std::size_t>(at - kEngineNames.begin())] = true;
     }
     // Generated kernels say Tensor and Scalar.
     if (is_namespace(b.ns.str()) && !b.ns.str().starts_with("sy::")) {

@@ -59,9 +59,14 @@ class BackendEmitter {
     if (registrations_.empty()) return w.str();
     headers(body);
     includes(w, body.headers());
+    // Other families find them in backend_gen.h.
+    const bool has_tables = uses_engines_ && family_.is_own();
+    if (has_tables) {
+      w.gap();
+      emit_engine_declarations(w, backend_, true);
+    }
     open_namespace(w, backend_.ns.str());
-    // Other families find it in backend_gen.h.
-    if (has_direct_ && family_.is_own()) {
+    if (has_tables) {
       open_namespace(w, "");
       w.gap();
       emit_engine_tables(w, backend_, "constexpr");
@@ -101,6 +106,7 @@ class BackendEmitter {
   void engine_kernels(Writer& w) {
     if (!backend_.direct && !family_.is_own()) return;
     std::vector<std::string> listed;
+    bool any = false;
     for (const Operator& op : family_.operators) {
       const auto engine = engine_of(op);
       if (!engine || !backend_.has_engine(*engine)) continue;
@@ -108,21 +114,13 @@ class BackendEmitter {
         if (is_listed(*o)) {
           listed.push_back(fmt::format(R"("{}")", o->name));
         } else {
-          has_direct_ = true;
+          any = true;
         }
       }
     }
-    if (!has_direct_) return;
-    w.include("aten/backend/engine_kernels.h");
+    if (!any) return;
+    use_engines(w);
     w.include(engine_kernels_header(family_));
-    if (!family_.is_own()) {
-      w.include(in_folder(backend_, "backend_gen.h"));
-    } else {  // the tables are here
-      for (const EngineKind e :
-           {EngineKind::kPointwise, EngineKind::kReduce, EngineKind::kScan}) {
-        if (backend_.has_engine(e)) w.include(backend_.engine(e));
-      }
-    }
     if (!listed.empty()) {
       registrations_.push_back(
           fmt::format("static constexpr const char* kListed[] = {{{}}};",
@@ -136,11 +134,17 @@ class BackendEmitter {
                     family_.name));
   }
 
+  void use_engines(Writer& w) {
+    uses_engines_ = true;
+    w.include("aten/backend/engine_kernels.h");
+    if (!family_.is_own()) w.include(in_folder(backend_, "backend_gen.h"));
+  }
+
   void kernels(Writer& w, const Operator& op) {
     switch (op.kind()) {
       case OperatorKind::kView:
         if (backend_.has_engine(EngineKind::kView) && !is_listed(op.base)) {
-          w.include(backend_.engine(EngineKind::kView));
+          use_engines(w);
           registrations_.push_back(fmt::format(
               R"(m.impl("{}", Kernel::from_boxed(&view));)", op.base.name));
         }
@@ -331,7 +335,7 @@ class BackendEmitter {
   const Backend& backend_;
   const std::string key_, ns_;
   std::vector<std::string> registrations_;
-  bool has_direct_ = false;
+  bool uses_engines_ = false;
 };
 
 }  // namespace

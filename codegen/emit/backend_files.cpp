@@ -86,7 +86,8 @@ class Emitter {
     if (options_.per_family) return out;
     // The families' kernels, in the same two files.
     const auto is_own = [&](std::string_view name) {
-      return name == options_.header_name || name.ends_with("_kernels_gen.h");
+      return name == options_.header_name || name.ends_with("_kernels_gen.h") ||
+             name.ends_with("backend_gen.h");
     };
     Merger headers(banner(b_.path), is_own);
     Merger sources(banner(b_.path), is_own);
@@ -115,24 +116,18 @@ class Emitter {
     w.raw(banner(b_.path));
     w.line("#pragma once");
     w.gap();
+    std::set<std::string> headers;
     if (options_.plugin) {
       w.line("#include <sy/library.h>");
+      w.gap();
     } else {
-      std::set<std::string> headers = {"aten/tensor.h", "c10/device/backend.h"};
-      if (has_direct_engines()) {
-        headers.insert("aten/backend/engines.h");
-        headers.merge(engine_headers());
-      }
-      includes(w, headers);
+      headers = {"aten/tensor.h", "c10/device/backend.h"};
     }
+    if (has_engines()) headers.insert("aten/backend/engines.h");
+    if (has_view()) headers.insert("c10/dispatch/kernel.h");
+    includes(w, headers);
     w.gap();
-    if (has_direct_engines()) {
-      w.line("namespace {} {{", ns());
-      w.gap();
-      emit_engine_tables(w, b_, "inline constexpr");
-      close_namespace(w, ns());
-      w.gap();
-    }
+    if (has_engines() || has_view()) write_engine_declarations(w);
     w.comment("Kernels to write; one that is missing is named by the linker.");
     w.line("namespace {} {{", ns());
     if (!b_.interface.empty()) {
@@ -173,15 +168,24 @@ class Emitter {
     if (!options_.plugin && b_.falls_back) {
       headers.insert("aten/backend/cpu_fallback.h");
     }
-    if (has_engines()) {
-      headers.insert("aten/backend/engine_kernels.h");
-      if (!b_.direct) headers.merge(engine_headers());
-    }
+    if (has_engines()) headers.insert("aten/backend/engine_kernels.h");
     if (!headers.empty()) w.gap();
     includes(w, headers);
     w.gap();
     w.raw(body.str());
     return w.str();
+  }
+
+  void write_engine_declarations(Writer& w) const {
+    w.comment("What to write for engines: see aten/backend/engine_calls.h.");
+    emit_engine_declarations(w, b_, !options_.plugin);
+    w.gap();
+    if (!has_engines()) return;
+    w.line("namespace {} {{", ns());
+    w.gap();
+    emit_engine_tables(w, b_, "inline constexpr");
+    close_namespace(w, ns());
+    w.gap();
   }
 
   const Claims& claims_of(const Overload* o) const {
@@ -267,29 +271,14 @@ class Emitter {
            b_.has_engine(EngineKind::kScan);
   }
 
-  bool has_direct_engines() const { return b_.direct && has_engines(); }
-  std::set<std::string> engine_headers() const {
-    std::set<std::string> out;
-    for (const lang::Text& header : b_.engines) {
-      if (!header.empty()) out.insert(header.str());
-    }
-    return out;
-  }
+  bool has_view() const { return b_.has_engine(EngineKind::kView); }
 
-  // The engine tables, and the kernels that call them. Operators that are
+  // The table of engines, and the kernels that use it. Operators that are
   // described while a program runs use the tables, and so does code that runs
   // descriptions.
   void write_engines(Writer& w) const {
     w.gap();
-    if (!b_.direct) {
-      w.line("namespace {");
-      w.gap();
-      emit_engine_tables(w, b_, "constexpr");
-      w.gap();
-      w.line("}  // namespace");
-      w.gap();
-    }
-    const std::string table = b_.direct ? function("kEngines") : "kEngines";
+    const std::string table = function("kEngines");
     w.line("SY_LIBRARY_IMPL(_, {}, m) {{", b_.key.str());
     w.line(
         "  m.service(sy::BackendService::kEngines, "
@@ -304,7 +293,7 @@ class Emitter {
       w.line("  static constexpr const char* kListed[] = {{{}}};",
              join(listed, ", "));
     }
-    w.line("  sy::register_engine_kernels(m, kEngines{});",
+    w.line("  sy::register_engine_kernels(m, {}{});", table,
            listed.empty() ? "" : ", kListed");
     w.line("}");
   }

@@ -1,7 +1,5 @@
 #include "codegen/emit/engine_kernels.h"
 
-#include <array>
-
 #include "codegen/emit/apart.h"
 #include "codegen/emit/describe.h"
 #include "codegen/emit/emit.h"
@@ -167,47 +165,56 @@ class KernelsEmitter {
   std::vector<std::string> registrations_;
 };
 
+struct Table {
+  EngineKind engine;
+  const char* name;
+};
+constexpr Table kTables[] = {{EngineKind::kPointwise, "Pointwise"},
+                             {EngineKind::kReduce, "Reduce"},
+                             {EngineKind::kScan, "Scan"}};
+
 }  // namespace
 
 std::string engine_kernels_header(const Family& family) {
   return fmt::format("aten/ops/{}_engine_kernels.h", family.name);
 }
 
+void emit_engine_declarations(Writer& w, const Backend& backend,
+                              bool exported) {
+  w.line("namespace {} {{", backend.ns.str());
+  w.gap();
+  for (const Table& t : kTables) {
+    if (!backend.has_engine(t.engine)) continue;
+    w.line("struct {}{}Ways;", exported ? "SY_API " : "", t.name);
+  }
+  if (backend.has_engine(EngineKind::kView)) {
+    w.line(
+        "void view(const Kernel& kernel, const OperatorEntry& op, "
+        "DispatchKeySet keys, Value* args, size_t num_args, Value* results, "
+        "size_t num_results);");
+  }
+  close_namespace(w, backend.ns.str());
+  w.gap();
+  for (const Table& t : kTables) {
+    if (!backend.has_engine(t.engine)) continue;
+    w.line("extern template struct sy::{0}Calls<{1}::{0}Ways>;", t.name,
+           backend.ns.str());
+  }
+}
+
 void emit_engine_tables(Writer& w, const Backend& backend,
                         const std::string& specifier) {
-  static constexpr struct {
-    EngineKind engine;
-    const char* type;
-    const char* name;
-    std::array<const char*, 4> functions;
-  } kTables[] = {
-      {EngineKind::kPointwise,
-       "PointwiseEngine",
-       "kPointwise",
-       {"pointwise", "pointwise_outputs", "pointwise_out",
-        "pointwise_inplace"}},
-      {EngineKind::kReduce,
-       "ReduceEngine",
-       "kReduce",
-       {"reduce", "reduce_results", "reduce_out", "reduce_outs"}},
-      {EngineKind::kScan, "ScanEngine", "kScan", {"scan_results", "scan_outs"}},
-  };
   std::vector<std::string> all;
-  for (const auto& t : kTables) {
+  for (const Table& t : kTables) {
     if (!backend.has_engine(t.engine)) {
       all.emplace_back("nullptr");
       continue;
     }
-    all.push_back(std::string("&") + t.name);
-    std::vector<std::string> functions;
-    for (const char* f : t.functions) {
-      if (f == nullptr) continue;
-      functions.push_back(fmt::format("&{}::{}", backend.ns.str(), f));
-    }
-    w.line("{} sy::{} {}{{{}}};", specifier, t.type, t.name,
-           join(functions, ", "));
+    all.push_back(fmt::format("&k{}", t.name));
+    w.line("{0} {1}Engine k{1} = {1}Calls<{1}Ways>::engine();", specifier,
+           t.name);
   }
-  w.line("{} sy::BackendEngines kEngines{{{}{}}};", specifier, join(all, ", "),
+  w.line("{} BackendEngines kEngines{{{}{}}};", specifier, join(all, ", "),
          backend.fills ? "" : ", false");
 }
 

@@ -2,8 +2,9 @@
 
 #include <cstring>
 
-#include "aten/engine/calls.h"
+#include "aten/backend/engine_calls.h"
 #include "aten/program/resolve.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/engine/pointwise_call.h"
 #include "backends/cuda/engine/pointwise_kernels.h"
 
@@ -146,77 +147,50 @@ SY_ALWAYS_INLINE void run_simple(const PointwiseEntry& kernel,
   run_linear(kernel, task, n, s.single);
 }
 
-void run_plan(const PointwiseOp& op, const PointwiseArgs& args,
-              const PointwisePlan& plan, Tensor* results) {
-  Task task(op, args, plan.compute, results->impl()->device());
-  run_general(task, args, plan.sizes, results);
-}
-
-SY_NOINLINE void pointwise_slow(const PointwiseOp& op,
-                                const PointwiseArgs& args, Tensor* results) {
-  calls::pointwise_outputs<run_plan>(op, args, results);
-}
-
-SY_NOINLINE void write_slow(const PointwiseOp& op, const PointwiseArgs& args,
-                            Tensor& out, bool inplace,
-                            const OperatorEntry* writer) {
-  calls::pointwise_write<run_plan>(op, args, out, inplace, writer);
-}
-
-SY_ALWAYS_INLINE bool write_fast(const PointwiseOp& op,
-                                 const PointwiseArgs& args, Tensor& out,
-                                 const OperatorEntry* writer) {
-  Simple s;
-  TensorImpl* const t = out.impl();
-  if (t == nullptr || op.n_outputs != 1 || !t->is_contiguous() ||
-      !is_simple(op, args, &s) || t->device() != s.shape->device() ||
-      !calls::takes_result(op, args, s, *t)) {
-    return false;
-  }
-  Task task(op, args, s.dtype, t->device());
-  const PointwiseEntry* const kernel = find_simple(op, args, s, &task);
-  if (kernel == nullptr) return false;
-  t->bump_version(writer);
-  run_simple(*kernel, op, s, out, task);
-  return true;
-}
-
 }  // namespace
 
-Tensor pointwise(const PointwiseOp& op, const PointwiseArgs& args) {
-  Simple s;
-  if (SY_LIKELY(op.n_outputs == 1 && is_simple(op, args, &s))) {
+// Kernels of element programs start in the current stream. CPU tensors without
+// dims may be among the inputs.
+struct PointwiseWays {
+  static SY_ALWAYS_INLINE Tensor fast(const PointwiseOp& op,
+                                      const PointwiseArgs& args) {
+    Simple s;
+    if (SY_UNLIKELY(!is_simple(op, args, &s))) return {};
     const Device device = s.shape->device();
     Task task(op, args, s.dtype, device);
     const PointwiseEntry* const kernel = find_simple(op, args, s, &task);
-    if (SY_LIKELY(kernel != nullptr)) {
-      Tensor result(
-          make_tensor(s.shape->sizes(), result_dtype(op, 0, s.dtype), device));
-      run_simple(*kernel, op, s, result, task);
-      return result;
-    }
+    if (SY_UNLIKELY(kernel == nullptr)) return {};
+    Tensor result(
+        make_tensor(s.shape->sizes(), result_dtype(op, 0, s.dtype), device));
+    run_simple(*kernel, op, s, result, task);
+    return result;
   }
-  Tensor results[program::kMaxResults];
-  pointwise_slow(op, args, results);
-  return std::move(results[0]);
-}
 
-void pointwise_outputs(const PointwiseOp& op, const PointwiseArgs& args,
-                       Tensor* results) {
-  pointwise_slow(op, args, results);
-}
+  static SY_ALWAYS_INLINE bool write_fast(const PointwiseOp& op,
+                                          const PointwiseArgs& args,
+                                          const OperatorEntry& writer,
+                                          Tensor& out) {
+    Simple s;
+    TensorImpl* const t = out.impl();
+    if (t == nullptr || !t->is_contiguous() || !is_simple(op, args, &s) ||
+        t->device() != s.shape->device() ||
+        !calls::takes_result(op, args, s, *t)) {
+      return false;
+    }
+    Task task(op, args, s.dtype, t->device());
+    const PointwiseEntry* const kernel = find_simple(op, args, s, &task);
+    if (kernel == nullptr) return false;
+    t->bump_version(&writer);
+    run_simple(*kernel, op, s, out, task);
+    return true;
+  }
 
-void pointwise_out(const PointwiseOp& op, const PointwiseArgs& args,
-                   const OperatorEntry& writer, Tensor& out) {
-  if (SY_LIKELY(write_fast(op, args, out, &writer))) return;
-  write_slow(op, args, out, false, &writer);
-}
-
-void pointwise_inplace(const PointwiseOp& op, const PointwiseArgs& args,
-                       const OperatorEntry& writer, Tensor& self) {
-  if (SY_LIKELY(write_fast(op, args, self, &writer))) return;
-  write_slow(op, args, self, true, &writer);
-}
+  static void run(const PointwiseOp& op, const PointwiseArgs& args,
+                  const PointwisePlan& plan, Tensor* results) {
+    Task task(op, args, plan.compute, results->impl()->device());
+    run_general(task, args, plan.sizes, results);
+  }
+};
 
 void copy_elements(const TensorBase& from, const TensorBase& to) {
   static constexpr program::Result kResult{0, false};
@@ -249,3 +223,5 @@ void copy_elements(const TensorBase& from, const TensorBase& to) {
 }
 
 }  // namespace sy::cuda
+
+template struct sy::PointwiseCalls<sy::cuda::PointwiseWays>;

@@ -3,22 +3,28 @@
 
 #include "aten/backend/engines.h"
 #include "aten/tensor.h"
-#include "backends/cpu/engine/pointwise.h"
-#include "backends/cpu/engine/reduce.h"
-#include "backends/cpu/engine/scan.h"
 #include "c10/device/backend.h"
+
+// What to write for engines: see aten/backend/engine_calls.h.
+namespace sy::cpu {
+
+struct SY_API PointwiseWays;
+struct SY_API ReduceWays;
+struct SY_API ScanWays;
+
+}  // namespace sy::cpu
+
+extern template struct sy::PointwiseCalls<sy::cpu::PointwiseWays>;
+extern template struct sy::ReduceCalls<sy::cpu::ReduceWays>;
+extern template struct sy::ScanCalls<sy::cpu::ScanWays>;
 
 namespace sy::cpu {
 
-inline constexpr sy::PointwiseEngine kPointwise{
-    &sy::cpu::pointwise, &sy::cpu::pointwise_outputs, &sy::cpu::pointwise_out,
-    &sy::cpu::pointwise_inplace};
-inline constexpr sy::ReduceEngine kReduce{
-    &sy::cpu::reduce, &sy::cpu::reduce_results, &sy::cpu::reduce_out,
-    &sy::cpu::reduce_outs};
-inline constexpr sy::ScanEngine kScan{&sy::cpu::scan_results,
-                                      &sy::cpu::scan_outs};
-inline constexpr sy::BackendEngines kEngines{&kPointwise, &kReduce, &kScan};
+inline constexpr PointwiseEngine kPointwise =
+    PointwiseCalls<PointwiseWays>::engine();
+inline constexpr ReduceEngine kReduce = ReduceCalls<ReduceWays>::engine();
+inline constexpr ScanEngine kScan = ScanCalls<ScanWays>::engine();
+inline constexpr BackendEngines kEngines{&kPointwise, &kReduce, &kScan};
 
 }  // namespace sy::cpu
 
