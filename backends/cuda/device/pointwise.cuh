@@ -1,6 +1,6 @@
 #pragma once
 
-#include "element.cuh"
+#include "op.cuh"
 #include "places.cuh"
 
 // The common part of printed pointwise kernels (print/pointwise.h): where
@@ -109,27 +109,6 @@ __device__ __forceinline__ int64_t in_square(const Squares<kOperands>& s,
                                              int column, int row) {
   return at[kOperand] + column * s.strides[kOperand][0] +
          row * s.strides[kOperand][1];
-}
-
-template <class E>
-__device__ __forceinline__ E read_at(const void* base, int64_t bytes) {
-  return *reinterpret_cast<const E*>(static_cast<const char*>(base) + bytes);
-}
-template <class E, int kCount>
-__device__ __forceinline__ Pack<E, kCount> read_pack(const void* base,
-                                                     int64_t bytes) {
-  return load_pack<E, kCount>(
-      reinterpret_cast<const E*>(static_cast<const char*>(base) + bytes));
-}
-template <class E, int kCount>
-__device__ __forceinline__ void write_pack(void* base, int64_t bytes,
-                                           const Pack<E, kCount>& x) {
-  store_pack<E, kCount>(reinterpret_cast<E*>(static_cast<char*>(base) + bytes),
-                        x);
-}
-template <class E>
-__device__ __forceinline__ void write_at(void* base, int64_t bytes, E x) {
-  *reinterpret_cast<E*>(static_cast<char*>(base) + bytes) = x;
 }
 
 }  // namespace sy::cuda
