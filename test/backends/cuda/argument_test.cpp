@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "backends/cuda/device/pointwise_params.cuh"
 #include "backends/cuda/device/region_params.cuh"
 
 // Arguments that the host puts together lie as kernels read them.
@@ -34,16 +35,76 @@ Where filled() {
   return w;
 }
 
+template <class Where>
+Argument with_places(const Where& w, int operands) {
+  Argument a;
+  a.add(LaunchHead{});
+  a.add(77LL);
+  a.add_data(kData, operands);
+  a.add_places(w, operands);
+  Number numbers[2];
+  numbers[0].i64 = -5;
+  numbers[1].f64 = 0.5;
+  a.add_numbers(numbers, 2);
+  return a;
+}
+
+template <class P>
+void expect_operands(const P& p, int dims) {
+  EXPECT_EQ(p.n, 77);
+  for (int k = 0; k < 3; ++k) EXPECT_EQ(p.data[k], kData[k]);
+  EXPECT_EQ(p.where.strides[0][0], 100);
+  EXPECT_EQ(p.where.strides[2][dims - 1], 100 + 3 * dims - 1);
+  EXPECT_EQ(p.numbers[0].i64, -5);
+  EXPECT_EQ(p.numbers[1].f64, 0.5);
+}
+
+template <int kRank>
+void expect_strides() {
+  auto w = filled<Strides<kRank, kMost>>();
+  w.divisors[kRank - 1] = {7, 8, 9};
+  Argument a = with_places(w, 3);
+  const auto p = read<PointwiseParams<Strides<kRank, 3>, 3, 2>>(a);
+  expect_operands(p, kRank);
+  EXPECT_EQ(p.where.divisors[kRank - 1].shift, 9u);
+}
+
+TEST(Argument, strides_of_every_rank) {
+  expect_strides<1>();
+  expect_strides<2>();
+  expect_strides<3>();
+  expect_strides<5>();
+}
+
+TEST(Argument, squares_and_wide_strides) {
+  auto squares = filled<Squares<kMost>>();
+  squares.columns = 3;
+  squares.rows = 4;
+  Argument a = with_places(squares, 3);
+  const auto s = read<PointwiseParams<Squares<3>, 3, 2>>(a);
+  expect_operands(s, kSquareDims);
+  EXPECT_EQ(s.where.columns, 3);
+  EXPECT_EQ(s.where.rows, 4);
+  auto wide = filled<WideStrides<kMost>>();
+  wide.dims = 2;
+  wide.sizes[kWideDims - 1] = 6;
+  Argument b = with_places(wide, 3);
+  const auto w = read<PointwiseParams<WideStrides<3>, 3, 2>>(b);
+  expect_operands(w, kWideDims);
+  EXPECT_EQ(w.where.dims, 2);
+  EXPECT_EQ(w.where.sizes[kWideDims - 1], 6);
+}
+
 TEST(Argument, no_numbers_have_the_room_of_one) {
   Argument a;
   a.add(LaunchHead{});
-  for (const long long n : {8, 1, 2}) a.add(n);
+  a.add(5LL);
   a.add_data(kData, 2);
-  a.add_places(filled<Walk<kMost>>(), 2);
+  a.add(Runs{1, 12});
   a.add_numbers(nullptr, 0);
-  const auto p = read<RegionWalkParams<2, 1>>(a);
-  EXPECT_EQ(p.data[0], kData[0]);
-  EXPECT_EQ(p.walk.strides[1][0], 100 + kWalkDims);
+  const auto p = read<PointwiseParams<Runs, 2, 1>>(a);
+  EXPECT_EQ(p.where.vectors, 1);
+  EXPECT_EQ(p.where.before, 12);
 }
 
 TEST(Argument, walks_of_regions) {
