@@ -1,26 +1,12 @@
 #pragma once
 
-#include "pointwise.cuh"
+#include "op.cuh"
 #include "reduce.cuh"
 #include "region_params.cuh"
 
-// The shells of regions. An Op says what they compute:
-//
-//   struct Op {
-//     const Params& p;
-//     struct In;                        // an element of each input
-//     In load(const int64_t (&at)[n]);  // at these bytes of each operand
-//     Acc map(In);                      // reductions: as in device/reduce.cuh
-//     struct Out;                       // walks: an element of each output
-//     Out compute(In);
-//     void store(Out, const int64_t (&at)[n]);
-//     // The same for packs of kWidth elements side by side.
-//     struct Ins, Outs;
-//     Ins load_packs(const int64_t (&at)[n]);
-//     In element(Ins, int e);
-//     void put(Outs&, int e, Out);
-//     void store_packs(Outs, const int64_t (&at)[n]);
-//   };
+// The shells of regions. An Op of device/op.cuh says what walks compute. That
+// of a reduction has In and load() alone, and the members of device/reduce.cuh:
+// `Acc map(In)` and what follows.
 
 namespace sy::cuda {
 
@@ -28,7 +14,7 @@ template <class Op, int kOperands>
 __device__ __forceinline__ void walk_one(const Op& op, int64_t i) {
   int64_t at[kOperands];
   places(op.p.walk, i, at);
-  op.store(op.compute(op.load(at)), at);
+  compute_at(op, at);
 }
 
 template <class Op, int kOperands>
@@ -53,6 +39,7 @@ __device__ __forceinline__ void region_walk(const Op& op) {
 // The elements before and after the packs go one by one.
 template <class Op, int kOperands, int kWidth, int kUnroll>
 __device__ __forceinline__ void region_walk_packs(const Op& op) {
+  using Way = InPacks<Op, kWidth>;
   const auto& p = op.p;
   const int64_t step = index_stride();
   const int64_t first = first_index();
@@ -63,22 +50,17 @@ __device__ __forceinline__ void region_walk_packs(const Op& op) {
 #pragma unroll 1
   for (int64_t i = first; i < p.packs; i += kUnroll * step) {
     int64_t at[kUnroll][kOperands];
-    typename Op::Ins in[kUnroll];
+    typename Way::In in[kUnroll];
 #pragma unroll
     for (int k = 0; k < kUnroll; ++k) {
       if (i + k * step >= p.packs) break;
       places(p.walk, p.skipped + (i + k * step) * kWidth, at[k]);
-      in[k] = op.load_packs(at[k]);
+      in[k] = Way::load(op, at[k]);
     }
 #pragma unroll
     for (int k = 0; k < kUnroll; ++k) {
       if (i + k * step >= p.packs) break;
-      typename Op::Outs out;
-#pragma unroll
-      for (int e = 0; e < kWidth; ++e) {
-        op.put(out, e, op.compute(op.element(in[k], e)));
-      }
-      op.store_packs(out, at[k]);
+      Way::finish(op, in[k], at[k]);
     }
   }
 }

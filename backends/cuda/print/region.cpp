@@ -17,88 +17,24 @@ class WalkPrinter : RegionPrinter {
   WalkPrinter(const std::string& name, const RegionText& t)
       : RegionPrinter(name, t) {}
 
-  std::string print(const RegionPacks& packs) {
+  std::string print(const RegionPacks& taken) {
+    const int n = static_cast<int>(t_.inputs.size() + t_.outputs.size());
     need_nodes(t_);
-    begin("region.cuh", "RegionWalkParams", operands(),
-          region_numbers(t_).size());
-    load(t_.inputs.size() + t_.outputs.size(), "data");
-    outputs(t_, t_.inputs.size(), t_.inputs.size() + t_.outputs.size());
+    begin("region.cuh", "RegionWalkParams", n, region_numbers(t_).size());
+    const Operands in = inputs(taken.fixed), out = outputs_of(t_, in.size());
+    load(in);
+    outputs(out);
     add("  __device__ Out compute([[maybe_unused]] const In& in) const {\n");
-    open();
     nodes(t_);
-    close();
     return_outputs(t_);
-    if (packs.width == 1) {
-      end("kRegionThreads",
-          str("region_walk<{}_parts::Op, {}>", name_, operands()));
-      return std::move(out_);
+    std::string shell = str("region_walk<{}_parts::Op, {}>", name_, n);
+    if (taken.width > 1) {
+      packs(in, out, taken.width);
+      shell = str("region_walk_packs<{}_parts::Op, {}, {}, {}>", name_, n,
+                  taken.width, taken.unroll);
     }
-    load_packs(packs);
-    store_packs(packs);
-    end("kRegionThreads", str("region_walk_packs<{}_parts::Op, {}, {}, {}>",
-                              name_, operands(), packs.width, packs.unroll));
+    end("kRegionThreads", shell);
     return std::move(out_);
-  }
-
- private:
-  int operands() const {
-    return static_cast<int>(t_.inputs.size() + t_.outputs.size());
-  }
-  std::string at_places() const {
-    return str("const int64_t (&at)[{}]", operands());
-  }
-
-  // Inputs and outputs of the elements of a pack.
-  void load_packs(const RegionPacks& packs) {
-    const auto is_fixed = [&](size_t i) { return (packs.fixed >> i & 1) != 0; };
-    const auto element = [&](size_t i) {
-      return element_name(t_.values->dtype(t_.inputs[i]));
-    };
-    add("  struct Ins {\n");
-    for (size_t i = 0; i < t_.inputs.size(); ++i) {
-      const std::string type =
-          is_fixed(i) ? std::string(element(i))
-                      : str("Pack<{}, {}>", element(i), packs.width);
-      add("    ", type, " v", t_.inputs[i], ";\n");
-    }
-    if (t_.inputs.empty()) add("    char none;\n");
-    add("  };\n  __device__ Ins load_packs(", at_places(),
-        ") const {\n    return {");
-    for (size_t i = 0; i < t_.inputs.size(); ++i) {
-      add(i == 0 ? "" : ",\n            ",
-          is_fixed(i) ? "read_at<" : "read_pack<", element(i));
-      if (!is_fixed(i)) add(", ", packs.width);
-      add(">(p.data[", i, "], at[", i, "])");
-    }
-    if (t_.inputs.empty()) add("static_cast<char>(at[0])");
-    add("};\n  }\n  __device__ In element(const Ins& in, "
-        "[[maybe_unused]] int e) const {\n    return {");
-    for (size_t i = 0; i < t_.inputs.size(); ++i) {
-      add(i == 0 ? "in.v" : ", in.v", t_.inputs[i],
-          is_fixed(i) ? "" : ".at[e]");
-    }
-    if (t_.inputs.empty()) add("in.none");
-    add("};\n  }\n");
-  }
-  void store_packs(const RegionPacks& packs) {
-    add("  struct Outs {\n");
-    for (size_t i = 0; i < t_.outputs.size(); ++i) {
-      add("    Pack<", output_element(t_, i), ", ", packs.width, "> o", i,
-          ";\n");
-    }
-    add("  };\n  __device__ void put(Outs& outs, int e, const Out& out) const "
-        "{\n");
-    for (size_t i = 0; i < t_.outputs.size(); ++i) {
-      add("    outs.o", i, ".at[e] = out.o", i, ";\n");
-    }
-    add("  }\n  __device__ void store_packs(const Outs& outs, ", at_places(),
-        ") const {\n");
-    for (size_t i = 0; i < t_.outputs.size(); ++i) {
-      const size_t operand = t_.inputs.size() + i;
-      add("    write_pack(p.data[", operand, "], at[", operand, "], outs.o", i,
-          ");\n");
-    }
-    add("  }\n");
   }
 };
 
@@ -114,7 +50,7 @@ class ReductionPrinter : RegionPrinter {
     begin("region.cuh", "RegionReduceParams", n,
           region_numbers(t_).size() + static_cast<size_t>(accumulators()));
     accumulator();
-    load(t_.inputs.size(), "inputs");
+    load(inputs(), "inputs");
     map(t_);
     combine();
     finish();
@@ -132,13 +68,11 @@ class ReductionPrinter : RegionPrinter {
  private:
   void finish() {
     add("  __device__ void finish(const Acc& a, int64_t at) const {\n");
-    open();
     const std::vector<std::string> results = finished();
     for (size_t i = 0; i < results.size(); ++i) {
       add("    static_cast<", element_name(node_->results[i]), "*>(p.results[",
           i, "])[at] =\n        ", results[i], ";\n");
     }
-    close();
     add("  }\n");
   }
 

@@ -6,15 +6,6 @@
 
 namespace sy::cuda::print {
 
-void RegionPrinter::need(const Program* p, ComputeType type) {
-  if (p == nullptr) return;
-  for (const std::string_view f : needed_files(*p, type)) {
-    if (std::find(files_.begin(), files_.end(), f) == files_.end()) {
-      files_.push_back(f);
-    }
-  }
-}
-
 void RegionPrinter::need_nodes(const RegionText& text) {
   for (const int i : text.nodes) {
     need(&node(i).body, program::compute_type_of(node(i).compute));
@@ -32,35 +23,28 @@ void RegionPrinter::set_reduction(int i) {
 
 void RegionPrinter::begin(std::string_view file, std::string_view params,
                           int n_operands, size_t numbers) {
-  files_.push_back(file);
-  for (const std::string_view f : files_) add("#include \"", f, "\"\n");
-  add("\nnamespace ", name_, "_parts {\n\nusing Params = ", params, "<",
-      n_operands, ", ", std::max<size_t>(numbers, 1),
-      ">;\n\nstruct Op {\n  const Params& p;\n",
-      "  __device__ explicit Op(const Params& q) : p(q) {}\n\n");
+  OpPrinter::begin(
+      file, str("{}<{}, {}>", params, n_operands, std::max<size_t>(numbers, 1)),
+      bytes_of(n_operands));
 }
 
-void RegionPrinter::end(std::string_view threads, std::string_view shell) {
-  add("};\n\n}  // namespace ", name_, "_parts\n\nSY_KERNEL(", name_, ", ",
-      name_, "_parts::Params, ", threads, ") {\n  ", shell, "(", name_,
-      "_parts::Op(p));\n}\n");
-}
-
-void RegionPrinter::load(size_t n, std::string_view data) {
-  add("  struct In {\n");
+OpPrinter::Operands RegionPrinter::inputs(uint64_t fixed) const {
+  Operands out;
   for (const int v : t_.inputs) {
-    add("    ", element_name(t_.values->dtype(v)), " v", v, ";\n");
+    const size_t i = out.size();
+    out.push_back({str("v{}", v), element_name(t_.values->dtype(v)), i,
+                   (fixed >> i & 1) != 0});
   }
-  if (t_.inputs.empty()) add("    char none;\n");
-  add("  };\n  __device__ In load(const int64_t (&at)[", n,
-      "]) const {\n    return {");
-  for (size_t i = 0; i < t_.inputs.size(); ++i) {
-    add(i == 0 ? "" : ",\n            ", "*reinterpret_cast<const ",
-        element_name(t_.values->dtype(t_.inputs[i])), "*>(p.", data, "[", i,
-        "] + at[", i, "])");
+  return out;
+}
+
+OpPrinter::Operands RegionPrinter::outputs_of(const RegionText& text,
+                                              size_t first) const {
+  Operands out;
+  for (size_t i = 0; i < text.outputs.size(); ++i) {
+    out.push_back({str("o{}", i), output_element(text, i), first + i});
   }
-  if (t_.inputs.empty()) add("static_cast<char>(at[0])");
-  add("};\n  }\n");
+  return out;
 }
 
 std::string RegionPrinter::value(int v) const {
@@ -96,21 +80,9 @@ std::vector<std::string> RegionPrinter::run(const Program& p, ComputeType type,
     }
     operands.push_back(std::move(n));
   }
-  divides_ |= may_divide_by_zero(p, type);
   Body b = print_body(p, type, operands, prefix, 4);
   out_ += b.statements;
   return std::move(b.results);
-}
-
-void RegionPrinter::open() {
-  opened_ = out_.size();
-  divides_ = false;
-}
-
-void RegionPrinter::close() {
-  if (!divides_) return;
-  out_.insert(opened_, "    int divided = 0;\n");
-  add("    if (divided != 0) report(p.head, Fault::kDivision, -1, 0, 0);\n");
 }
 
 void RegionPrinter::nodes(const RegionText& text) {
@@ -137,20 +109,6 @@ void RegionPrinter::return_outputs(const RegionText& text) {
   add("};\n  }\n");
 }
 
-void RegionPrinter::outputs(const RegionText& text, size_t first, size_t n) {
-  add("  struct Out {\n");
-  for (size_t i = 0; i < text.outputs.size(); ++i) {
-    add("    ", output_element(text, i), " o", i, ";\n");
-  }
-  add("  };\n  __device__ void store(const Out& out, const int64_t (&at)[", n,
-      "]) const {\n");
-  for (size_t i = 0; i < text.outputs.size(); ++i) {
-    add("    write_at(p.data[", first + i, "], at[", first + i, "], out.o", i,
-        ");\n");
-  }
-  add("  }\n");
-}
-
 void RegionPrinter::accumulator() {
   add("  struct Acc {\n");
   for (int i = 0; i < accumulators(); ++i) {
@@ -161,14 +119,12 @@ void RegionPrinter::accumulator() {
 
 void RegionPrinter::map(const RegionText& text) {
   add("  __device__ Acc map([[maybe_unused]] const In& in) const {\n");
-  open();
   nodes(text);
   give(run(node_->body, type_, arguments(*node_), "m"), type_);
 }
 
 void RegionPrinter::combine() {
   add("  __device__ Acc combine(const Acc& a, const Acc& b) const {\n");
-  open();
   std::vector<std::string> both;
   for (const char* side : {"a.a", "b.a"}) {
     for (int i = 0; i < accumulators(); ++i) {
@@ -181,7 +137,6 @@ void RegionPrinter::combine() {
 
 void RegionPrinter::give(const std::vector<std::string>& values,
                          ComputeType from) {
-  close();
   add("    return {");
   for (int i = 0; i < accumulators(); ++i) {
     const ComputeType to = accumulator_type(i);

@@ -4,43 +4,33 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/cuda/print/body.h"
+#include "backends/cuda/print/op_printer.h"
 #include "backends/cuda/print/region.h"
-#include "c10/process/error.h"
 
 // The common part of the printers of kernels of regions.
 
 namespace sy::cuda::print {
 
-class RegionPrinter {
+class RegionPrinter : protected OpPrinter {
  protected:
-  using ComputeType = program::ComputeType;
-  using Program = program::Program;
-
   // Borrows both. The inputs are those of the text.
   RegionPrinter(const std::string& name, const RegionText& text)
-      : name_(name), t_(text) {}
+      : OpPrinter(name), t_(text) {}
 
-  template <class... Ts>
-  void add(const Ts&... parts) {
-    ((out_ += str("{}", parts)), ...);
-  }
   const RegionNode& node(int i) const {
     return t_.region->nodes[static_cast<size_t>(i)];
   }
 
-  // Files of functors.
-  void need(const Program* p, ComputeType type);
   void need_nodes(const RegionText& text);
   // Sets the reduction, which is printed from now on.
   void set_reduction(int node);
-  // begin() prints up to the members of Op, end() all after them.
+  // begin() of OpPrinter, with the argument's template.
   void begin(std::string_view file, std::string_view params, int n_operands,
              size_t numbers);
-  void end(std::string_view threads, std::string_view shell);
-
-  // Prints In, and load() from the first of n operands, the member `data`.
-  void load(size_t n, std::string_view data);
+  // The inputs, of which those of bits of `fixed` are so; the outputs of a
+  // text, whose first operand is `first`.
+  Operands inputs(uint64_t fixed = 0) const;
+  Operands outputs_of(const RegionText& text, size_t first) const;
 
   // The element of a value, in its dtype.
   std::string value(int v) const;
@@ -54,10 +44,6 @@ class RegionPrinter {
                                std::string_view prefix) {
     return run(p, type, std::move(operands), prefix, type);
   }
-  // The body of a function is printed between these: `divided` is there if a
-  // step needs it.
-  void open();
-  void close();
   void nodes(const RegionText& text);
 
   // Output i of a text, and its element.
@@ -67,8 +53,6 @@ class RegionPrinter {
   std::string_view output_element(const RegionText& text, size_t i) const {
     return element_name(output(text, i).memory.dtype);
   }
-  // Prints Out, and store() to the operands from `first` on, of `n`.
-  void outputs(const RegionText& text, size_t first, size_t n);
   void return_outputs(const RegionText& text);
 
   // Parts of a reduction: Acc, map(), combine().
@@ -84,19 +68,13 @@ class RegionPrinter {
   // `first`: the number of its first accumulator.
   void nothing(int first);
 
-  const std::string& name_;
   const RegionText& t_;
   const RegionNode* node_ = nullptr;
   ComputeType type_{}, accumulated_{};
-  std::string out_;
   int number_ = 0;
 
  private:
   void give(const std::vector<std::string>& values, ComputeType from);
-
-  std::vector<std::string_view> files_ = {"element.cuh"};
-  size_t opened_ = 0;
-  bool divides_ = false;
 };
 
 }  // namespace sy::cuda::print

@@ -25,7 +25,7 @@ class RowPrinter : RegionPrinter {
     const size_t numbers = region_row_numbers(row_).size();
     begin("region_row.cuh", "RegionRowParams", row_.operands(),
           numbers + static_cast<size_t>(region_row_accumulators(row_)));
-    load(n_, "data");
+    load(inputs());
     keep();
     stats();
     int nothing = static_cast<int>(numbers);
@@ -40,14 +40,12 @@ class RowPrinter : RegionPrinter {
     }
     add("  }\n  static constexpr bool kWalks = ",
         t_.outputs.empty() ? "false" : "true", ";\n");
-    outputs(t_, t_.inputs.size(), n_);
+    outputs(outputs_of(t_, t_.inputs.size()));
     if (!t_.outputs.empty()) {
       add("  __device__ Out compute([[maybe_unused]] const In& in,\n"
           "                         [[maybe_unused]] const Stats& stats) const "
           "{\n");
-      open();
       nodes(t_);
-      close();
       return_outputs(t_);
     }
     finish_row();
@@ -110,20 +108,19 @@ class RowPrinter : RegionPrinter {
     const RegionText& t = row_.phases[i];
     set_reduction(t.reduction);
     add("  struct Phase", i,
-        " {\n  const Op& op;\n  const Stats& stats;\n"
-        "  const Params& p;\n  __device__ Phase",
-        i, "(const Op& o, const Stats& s) : op(o), stats(s), p(o.p) {}\n");
+        " {\n  const Op& op;\n  const Stats& stats;\n  const Params& p;\n",
+        divides() ? "  int& divided;\n" : "", "  __device__ Phase", i,
+        "(const Op& o, const Stats& s) : op(o), stats(s), p(o.p)",
+        divides() ? ", divided(o.divided)" : "", " {}\n");
     accumulator();
     map(t);
     combine();
     add("  __device__ void finish(const Acc& a, Stats& to) const {\n");
-    open();
     const std::vector<std::string> results = finished();
     for (size_t k = 0; k < results.size(); ++k) {
       add("    to.v", t.first_value(t.reduction) + static_cast<int>(k), " = ",
           results[k], ";\n");
     }
-    close();
     add("  }\n");
     nothing(first_nothing);
     add("  };\n");
@@ -134,9 +131,7 @@ class RowPrinter : RegionPrinter {
         "                             [[maybe_unused]] const Stats& stats,\n"
         "                             [[maybe_unused]] const int64_t (&at)[",
         n_, "]) const {\n");
-    open();
     nodes(row_.rows);
-    close();
     const size_t first = t_.inputs.size() + t_.outputs.size();
     for (size_t i = 0; i < row_.rows.outputs.size(); ++i) {
       add("    write_at(p.data[", first + i, "], at[", first + i,

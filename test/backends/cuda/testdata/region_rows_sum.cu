@@ -19,8 +19,8 @@ struct Op {
     half16 v1;
   };
   __device__ In load(const int64_t (&at)[2]) const {
-    return {*reinterpret_cast<const half16*>(p.inputs[0] + at[0]),
-            *reinterpret_cast<const half16*>(p.inputs[1] + at[1])};
+    return {read_at<half16>(p.inputs[0], at[0]),
+            read_at<half16>(p.inputs[1], at[1])};
   }
   __device__ Acc map([[maybe_unused]] const In& in) const {
     const float n0_0 = f32::mul(load_value<float>(in.v0), load_value<float>(in.v1));
