@@ -20,34 +20,34 @@ class Evaluator : private IndexGeometry {
 
   IndexValue run(const Expr& e) {
     switch (e->kind) {
-      case NodeKind::kNumber:
+      case ExprKind::kNumber:
         if (e->number.is_int) return e->number.i;
         return e->number.d;
-      case NodeKind::kBool: return e->number.i != 0;
-      case NodeKind::kNone: return std::monostate{};
-      case NodeKind::kString: return e->name;
-      case NodeKind::kName: return name(e->name);
-      case NodeKind::kUnary: return unary(*e);
-      case NodeKind::kBinary: return binary(*e);
-      case NodeKind::kCall: return call(*e);
-      case NodeKind::kMethod:
-      case NodeKind::kAttribute: return method(*e);
-      case NodeKind::kIf:
+      case ExprKind::kBool: return e->number.i != 0;
+      case ExprKind::kNone: return std::monostate{};
+      case ExprKind::kString: return e->name;
+      case ExprKind::kName: return name(e->name);
+      case ExprKind::kUnary: return unary(*e);
+      case ExprKind::kBinary: return binary(*e);
+      case ExprKind::kCall: return call(*e);
+      case ExprKind::kMethod:
+      case ExprKind::kAttribute: return method(*e);
+      case ExprKind::kIf:
         return run(e->children[truth(e->children[0]) ? 1 : 2]);
-      case NodeKind::kLet: {
+      case ExprKind::kLet: {
         locals_.emplace_back(e->name, run(e->children[0]));
         IndexValue v = run(e->children[1]);
         locals_.pop_back();
         return v;
       }
-      case NodeKind::kList: {
+      case ExprKind::kList: {
         List out;
         for (const Expr& c : e->children) out.push_back(integer(c));
         return out;
       }
-      case NodeKind::kComprehension: return comprehension(*e);
-      case NodeKind::kIndex: return index(*e);
-      case NodeKind::kSlice: return slice(*e);
+      case ExprKind::kComprehension: return comprehension(*e);
+      case ExprKind::kIndex: return index(*e);
+      case ExprKind::kSlice: return slice(*e);
     }
     return {};
   }
@@ -69,14 +69,14 @@ class Evaluator : private IndexGeometry {
   Int integer(const Expr& e) { return integer(run(e)); }
   List list(const Expr& e) { return std::get<List>(run(e)); }
 
-  IndexValue unary(const Node& e) {
+  IndexValue unary(const ExprNode& e) {
     if (e.op == Op::kNot) return !truth(e.children[0]);
     const IndexValue v = run(e.children[0]);
     if (std::holds_alternative<double>(v)) return -std::get<double>(v);
     return -integer(v);
   }
 
-  IndexValue binary(const Node& e) {
+  IndexValue binary(const ExprNode& e) {
     if (e.op == Op::kAnd) return truth(e.children[0]) && truth(e.children[1]);
     if (e.op == Op::kOr) return truth(e.children[0]) || truth(e.children[1]);
     const IndexValue a = run(e.children[0]);
@@ -144,7 +144,7 @@ class Evaluator : private IndexGeometry {
     }
   }
 
-  IndexValue method(const Node& e) {
+  IndexValue method(const ExprNode& e) {
     const IndexValue self = run(e.children[0]);
     if (e.name == "dtype" && !std::holds_alternative<TensorMeta>(self)) {
       return std::string(std::holds_alternative<bool>(self)  ? "bool"
@@ -183,7 +183,7 @@ class Evaluator : private IndexGeometry {
   }
 
   template <class Item>
-  void items(const Node& e, const std::vector<Item>& source, List& out) {
+  void items(const ExprNode& e, const std::vector<Item>& source, List& out) {
     for (const Item& item : source) {
       locals_.emplace_back(e.name, item);
       if (e.children.size() < 3 || truth(e.children[2])) {
@@ -193,7 +193,7 @@ class Evaluator : private IndexGeometry {
     }
   }
 
-  IndexValue comprehension(const Node& e) {
+  IndexValue comprehension(const ExprNode& e) {
     const IndexValue source = run(e.children[1]);
     List out;
     if (const auto* tensors = std::get_if<std::vector<TensorMeta>>(&source)) {
@@ -204,7 +204,7 @@ class Evaluator : private IndexGeometry {
     return out;
   }
 
-  IndexValue index(const Node& e) {
+  IndexValue index(const ExprNode& e) {
     const IndexValue source = run(e.children[0]);
     const Int i = integer(e.children[1]);
     if (const auto* tensors = std::get_if<std::vector<TensorMeta>>(&source)) {
@@ -215,11 +215,11 @@ class Evaluator : private IndexGeometry {
     return l[static_cast<std::size_t>(wrap_index(i, size(l)))];
   }
 
-  IndexValue slice(const Node& e) {
+  IndexValue slice(const ExprNode& e) {
     List l = list(e.children[0]);
     const Int n = size(l);
     const auto bound = [&](const Expr& x, Int otherwise, Int least) {
-      if (x->kind == NodeKind::kNone) return otherwise;
+      if (x->kind == ExprKind::kNone) return otherwise;
       const Int i = integer(x);
       return std::clamp(i < 0 ? i + n : i, least, n);
     };
@@ -228,7 +228,7 @@ class Evaluator : private IndexGeometry {
     return List(at(l, begin), at(l, end));
   }
 
-  IndexValue call(const Node& e) {
+  IndexValue call(const ExprNode& e) {
     std::vector<IndexValue> args;
     for (const Expr& c : e.children) args.push_back(run(c));
     const auto i = [&](std::size_t k) { return integer(args[k]); };

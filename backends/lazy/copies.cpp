@@ -14,7 +14,7 @@ namespace sy::lazy {
 
 namespace {
 
-using Recorded = intrusive_ptr<Node>;
+using Recorded = intrusive_ptr<LazyNode>;
 
 constexpr program::Result kInput{0, false};
 program::Program identity() {
@@ -35,7 +35,7 @@ const OperatorEntry& copy_entry() {
 // A value that lies as `dst` does, with the elements of `src`.
 Recorded record_cast(Operand src, const TensorBase& dst) {
   static const program::Program program = identity();
-  auto node = make_intrusive<Node>(Node::kPointwise, &copy_entry());
+  auto node = make_intrusive<LazyNode>(LazyNode::kPointwise, &copy_entry());
   node->program = &program;
   node->compute = src.layout().dtype;
   node->made.emplace_back(ValueLayout(dst.dtype(), dst.sizes(), dst.strides()));
@@ -58,7 +58,7 @@ Recorded record_write(Operand src, const TensorBase& dst) {
     base.node = value != nullptr ? value->node : value_of_memory(dst);
     base.result = value != nullptr ? value->result : uint16_t{0};
   }
-  auto node = make_intrusive<Node>(Node::kWrite, nullptr);
+  auto node = make_intrusive<LazyNode>(LazyNode::kWrite, nullptr);
   const ValueLayout& l = base.layout();
   node->made.emplace_back(l);
   node->window = std::make_unique<ValueLayout>(

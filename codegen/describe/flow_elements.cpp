@@ -182,7 +182,7 @@ std::optional<Flow> reduce_flow(const Operator& op, const FlowExample& given) {
   Flow::Grid input{self, sizes, {}, ""};
   // Truth values are told apart by a few zeros.
   const Expr& identity = op.entry->reduce->accumulators[0].identity.expr;
-  const bool truths = identity && identity->kind == lang::NodeKind::kBool;
+  const bool truths = identity && identity->kind == lang::ExprKind::kBool;
   std::vector<Uniform> elements;
   for (std::size_t k = 0; k < n; ++k) {
     const auto i = static_cast<std::int64_t>(k);

@@ -129,7 +129,7 @@ class Viewer {
       case PlanKind::kString: return lang::make_string(p->name);
       case PlanKind::kName: return lang::make_name(p->name);
       case PlanKind::kMetadata:
-        return lang::make_node({.kind = lang::NodeKind::kMethod,
+        return lang::make_node({.kind = lang::ExprKind::kMethod,
                                 .name = p->name,
                                 .children = children()});
       case PlanKind::kNot: return lang::make_unary(lang::Op::kNot, child(0));
@@ -144,12 +144,12 @@ class Viewer {
         return lang::make_call(p->name, children());
       case PlanKind::kIf: return lang::make_if(child(0), child(1), child(2));
       case PlanKind::kList:
-        return list(lang::NodeKind::kList, p->name, children());
-      case PlanKind::kAt: return list(lang::NodeKind::kIndex, "", children());
+        return list(lang::ExprKind::kList, p->name, children());
+      case PlanKind::kAt: return list(lang::ExprKind::kIndex, "", children());
       case PlanKind::kSlice:
-        return list(lang::NodeKind::kSlice, "", children());
+        return list(lang::ExprKind::kSlice, "", children());
       case PlanKind::kComprehension:
-        return list(lang::NodeKind::kComprehension, p->name, children());
+        return list(lang::ExprKind::kComprehension, p->name, children());
       case PlanKind::kOperator: {
         const std::string name = fmt::format("tensor {}", values.size());
         values[name] = call(*p, values);
@@ -159,7 +159,7 @@ class Viewer {
     }
   }
 
-  static Expr list(lang::NodeKind kind, const std::string& name,
+  static Expr list(lang::ExprKind kind, const std::string& name,
                    std::vector<Expr> children) {
     return lang::make_node(
         {.kind = kind, .name = name, .children = std::move(children)});

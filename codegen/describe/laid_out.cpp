@@ -4,7 +4,7 @@ namespace sy::codegen {
 namespace {
 
 using lang::Expr;
-using lang::NodeKind;
+using lang::ExprKind;
 
 constexpr std::size_t kColumns = 72;
 
@@ -31,7 +31,7 @@ std::string laid_out_if(const Expr& e, const std::string& whole,
     head += '\n' + margin + "  " + laid_out(e->children[1], indent + 2) + '\n' +
             margin + "else ";
   }
-  if (other->kind == NodeKind::kIf) return head + laid_out(other, indent);
+  if (other->kind == ExprKind::kIf) return head + laid_out(other, indent);
   return trimmed(head) + '\n' + margin + "  " + laid_out(other, indent + 2);
 }
 
@@ -40,8 +40,8 @@ std::string laid_out_if(const Expr& e, const std::string& whole,
 std::string laid_out(const Expr& e, std::size_t indent) {
   const std::string whole = to_string(e);
   if (indent + whole.size() <= kColumns) return whole;
-  if (e->kind == NodeKind::kIf) return laid_out_if(e, whole, indent);
-  if (e->kind != NodeKind::kLet) return whole;
+  if (e->kind == ExprKind::kIf) return laid_out_if(e, whole, indent);
+  if (e->kind != ExprKind::kLet) return whole;
   const Expr& body = e->children[1];
   return trimmed(before_last(whole, to_string(body))) + '\n' +
          std::string(indent, ' ') + laid_out(body, indent);
