@@ -452,8 +452,24 @@ def check_faults(files):
                                 f"'{old}', not once")
 
 
+def check_skips(files):
+    """Yields (path, line number, problem) for a line that no test reads."""
+    for path in filter(is_skips, files):
+        for number, line in enumerate(files[path], 1):
+            family = line.split(" ")[0]
+            if (family not in ("", "#") and
+                    f"test/backends/{family}_test.cpp" not in files):
+                yield path, number, (f"names the family {family}, which has "
+                                     "no test: nobody reads the line")
+
+
+def is_skips(path):
+    return re.fullmatch(r"test/backends/skips_\w+\.txt", path) is not None
+
+
 def exempt(path):
-    return not (path.endswith(TEXT) or path in ("sy", ".ci/run"))
+    return not (path.endswith(TEXT) or path in ("sy", ".ci/run") or
+                is_skips(path))
 
 
 def problems(root):
@@ -472,7 +488,7 @@ def problems(root):
         for number, problem in check_file(path, lines):
             yield f"{path}:{number}: {problem}"
     for check in (check_families, check_paths, check_backend_names,
-                  check_faults):
+                  check_faults, check_skips):
         for path, number, problem in check(files):
             yield f"{path}:{number}: {problem}"
 

@@ -126,8 +126,24 @@ Tensor copy_from(const Tensor& self, const Tensor& dst, bool non_blocking) {
   return dst;
 }
 
+namespace {
+
+// Throws if the dtype has no such number, as a device that fills at once does.
+void check_fits(const Scalar& value, ScalarType dtype) {
+  switch (dtype) {
+#define SY_FITS(T, Enum) \
+  case ScalarType::Enum: static_cast<void>(value.to<T>()); break;
+    SY_FORALL_SCALAR_TYPES(SY_FITS)
+#undef SY_FITS
+    default: break;
+  }
+}
+
+}  // namespace
+
 Tensor& fill(Tensor& self, const Scalar& value) {
   if (self.numel() == 0) return self;
+  check_fits(value, self.scalar_type());
   StorageImpl& s = *self.storage();
   if (is_exposed(s)) {
     Tensor number = empty({}, TensorOptions(self.scalar_type()));

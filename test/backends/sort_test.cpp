@@ -12,30 +12,14 @@
 #include "aten/ops/sort.h"
 #include "aten/ops/unique.h"
 #include "aten/ops/view.h"
-#include "aten/tensor_new.h"
-#include "backends/cpu/support/select_rank.h"
-#include "backends/cpu/support/sort_key.h"
-#include "test/aten/tensor_values.h"
+#include "test/backends/device.h"
 #include "test/c10/expect_error.h"
 
-namespace sy {
+namespace sy::families {
 namespace {
 
 using Values = std::vector<double>;
 using Places = std::vector<int64_t>;
-
-TEST(SortKey, KeepsTheOrder) {
-  const double x[] = {-INFINITY, -2.5, -1e-30, 0, 1e-30, 1, INFINITY, NAN};
-  for (size_t i = 1; i < std::size(x); ++i) {
-    EXPECT_LT(cpu::sort_key(x[i - 1]), cpu::sort_key(x[i]));
-    EXPECT_LE(cpu::sort_key(Half(static_cast<float>(x[i - 1]))),
-              cpu::sort_key(Half(static_cast<float>(x[i]))));
-  }
-  EXPECT_EQ(cpu::sort_key(-0.0f), cpu::sort_key(0.0f));
-  EXPECT_EQ(cpu::sort_key(-NAN), cpu::sort_key(NAN));
-  EXPECT_LT(cpu::sort_key(int8_t{-1}), cpu::sort_key(int8_t{0}));
-  EXPECT_LT(cpu::sort_key(INT64_MIN), cpu::sort_key(INT64_MAX));
-}
 
 TEST(Sort, NanLastAndEqualsAsTheyCame) {
   const Tensor a = tensor({2.0, (double)NAN, -0.0, 1.0, 0.0, 2.0}, kFloat);
@@ -93,38 +77,6 @@ TEST(Sort, ChoosingByRank) {
   SY_EXPECT_ERROR(topk(a, 6), ValueError, "[topk]");
   SY_EXPECT_ERROR(topk(a, -1), ValueError, "[topk]");
   SY_EXPECT_ERROR(median(ones({2}, kBool)), ValueError, "numbers");
-}
-
-// Few keys are compared, more are parted, many are counted by digits.
-template <class K>
-void expect_ranks(int64_t n, uint64_t values) {
-  std::vector<K> keys, sorted;
-  cpu::ScratchVector<K> room;
-  uint64_t state = 1;
-  for (int64_t i = 0; i < n; ++i) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    keys.push_back(
-        static_cast<K>((state >> 20) % values * 0x0101010101010101u));
-  }
-  sorted = keys;
-  std::sort(sorted.begin(), sorted.end());
-  for (int64_t rank = 0; rank < n; rank += 1 + n / 40) {
-    const auto found = cpu::find_rank(keys.data(), n, rank, &room);
-    const K key = sorted[static_cast<size_t>(rank)];
-    ASSERT_EQ(found.key, key) << n << " " << values << " " << rank;
-    ASSERT_EQ(found.less, std::lower_bound(sorted.begin(), sorted.end(), key) -
-                              sorted.begin());
-  }
-}
-TEST(Rank, IsThatOfSortedKeys) {
-  for (const int64_t n : {1, 2, 16, 17, 40, 128, 129, 1000, 5000}) {
-    for (const uint64_t values : {1u, 2u, 7u, 200u, 1u << 30}) {
-      expect_ranks<uint8_t>(n, values);
-      expect_ranks<uint16_t>(n, values);
-      expect_ranks<uint32_t>(n, values);
-      expect_ranks<uint64_t>(n, values);
-    }
-  }
 }
 
 TEST(Sort, EqualsKeepTheirOrderByRank) {
@@ -287,4 +239,4 @@ TEST(Histogram, LargeInputs) {
 }
 
 }  // namespace
-}  // namespace sy
+}  // namespace sy::families

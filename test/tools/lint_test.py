@@ -250,6 +250,15 @@ class LintTest(unittest.TestCase):
         self.assertIn("docs/page.md:2: names c10/c.h, which is not there",
                       problems[0])
 
+    def test_families_that_devices_skip_are_there(self):
+        there = {"test/backends/sort_test.cpp": "",
+                 "test/backends/skips_npu.txt":
+                     "# a comment\nsort Sort.Rows fails it has no rows\n"}
+        self.assertEqual(found_in(there), [])
+        del there["test/backends/sort_test.cpp"]
+        self.assertIn("skips_npu.txt:2: names the family sort",
+                      found_in(there)[0])
+
     def test_todo(self):
         self.expect("c10/a.cpp", "// TO" + "DO later\n", "issue number")
         self.expect_clean("c10/a.cpp", "// TO" + "DO(#12) later\n")
