@@ -341,20 +341,9 @@ EntryPtr add(const Wanted& w, uint64_t hash) {
 }
 
 std::atomic<Mode>& current_mode() {
-  static std::atomic<Mode> m = [] {
-    const char* const name = environment("SWITCHYARD_JIT");
-    const std::string_view text = name == nullptr ? "" : name;
-    if (text == "off") return Mode::kOff;
-    if (text == "wait") return Mode::kWait;
-    if (text == "process") return Mode::kProcess;
-    if (!text.empty() && text != "background") {
-      std::fprintf(stderr,
-                   "switchyard: SWITCHYARD_JIT=%s: expected off, background, "
-                   "wait or process\n",
-                   name);
-    }
-    return Mode::kBackground;
-  }();
+  static std::atomic<Mode> m = environment_choice(
+      "SWITCHYARD_JIT", {"off", "background", "wait", "process"},
+      Mode::kBackground);
   return m;
 }
 

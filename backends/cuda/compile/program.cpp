@@ -310,19 +310,9 @@ void start(Queue& q) {
 // ---- what callers do
 
 std::atomic<JitMode>& current_mode() {
-  static std::atomic<JitMode> m = [] {
-    const char* const name = environment("SWITCHYARD_CUDA_JIT");
-    const std::string_view text = name == nullptr ? "" : name;
-    if (text == "off") return JitMode::kOff;
-    if (text == "wait") return JitMode::kWait;
-    if (!text.empty() && text != "background") {
-      std::fprintf(stderr,
-                   "switchyard: SWITCHYARD_CUDA_JIT=%s: expected background, "
-                   "wait or off\n",
-                   name);
-    }
-    return JitMode::kBackground;
-  }();
+  static std::atomic<JitMode> m =
+      environment_choice("SWITCHYARD_CUDA_JIT", {"background", "wait", "off"},
+                         JitMode::kBackground);
   return m;
 }
 
