@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <climits>
 #include <cmath>
 #include <limits>
 
@@ -150,6 +151,20 @@ TEST(Pooling, OfEqualsTheFirstAndOfNanTheLast) {
   }
   const Tensor low = full({1, 2, 2}, -std::numeric_limits<double>::infinity());
   EXPECT_EQ(values(std::get<1>(max_pool2d_with_indices(low, {2}))), Values{0});
+}
+
+TEST(Pooling, WindowsOfPaddingAlone) {
+  // Along the rows the only window has elements -1 and 2 of two.
+  for (const ScalarType dtype : {kFloat, kInt, kByte}) {
+    const Tensor a = counted({1, 2, 4}).to(dtype);
+    const auto [v, at] =
+        max_pool2d_with_indices(a, {2, 2}, {1}, {1, 0}, {3, 1});
+    EXPECT_EQ(values(at), (Values{4, 5, 6}));
+    const double least = dtype == kFloat ? -INFINITY
+                         : dtype == kInt ? INT_MIN
+                                         : 0;
+    EXPECT_EQ(values(v.to(kDouble)), Values(3, least));
+  }
 }
 
 TEST(Pooling, WholePlanesGoByTheSameRules) {
