@@ -191,6 +191,11 @@ class Reference:
             return {}
         return self.facts_by_name.get(prefix(op) + op["call"], {})
 
+    def flow(self, op):
+        """The flow that running this operator tells, or None."""
+        facts = self.facts_by_name.get(prefix(op) + op["call"], {})
+        return facts.get("flows", {}).get(prefix(op) + op["name"])
+
     def shared_facts(self, named):
         """The facts from running one of several overloads, nobody knows which;
         or {}."""

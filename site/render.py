@@ -193,11 +193,9 @@ class Pictures:
 
     def flow(self, op):
         """As the schema says or else as running it tells."""
-        picture = flow_svg(op["flow"]) if op["flow"] else ""
-        flows = self.reference.facts(op).get("flows", {})
-        if not picture and op["name"] in flows:
-            picture = flow_svg(flows[op["name"]])
-        return Markup(picture)
+        flows = (op["flow"], self.reference.flow(op))
+        return Markup(next(filter(None, map(flow_svg, filter(None, flows))),
+                           ""))
 
     def calls(self, op):
         def address_of(page):

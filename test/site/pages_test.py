@@ -248,6 +248,20 @@ class Pages(unittest.TestCase):
         self.assertLess(b.index('id="example"'), b.index('id="total"'))
         self.has(b, "<p>On cpu: <code>bool</code>.</p>")
 
+    def test_flows_belong_to_overloads(self):
+        def flow(call):
+            grid = {"name": "self", "sizes": [2], "texts": ["0", "1"]}
+            return {"call": call, "moves": True, "inputs": [grid],
+                    "outputs": [grid], "from": [[1], [0]]}
+        bodies = self.bodies({"operators": {
+            "mul": {"flows": {"mul.Tensor": flow("mul(a)"),
+                              "mul.Scalar": flow("mul(b)")}},
+            "mine::twice": {"flows": {"mine::twice": flow("twice(c)")}}}})
+        mul = bodies["ops/mul.html"]
+        self.assertEqual(mul.count('<svg class="flow"'), 2)
+        self.assertLess(mul.index("mul(a)"), mul.index("mul(b)"))
+        self.has(bodies["ops/mine.twice.html"], "twice(c)")
+
     def test_without_facts(self):
         b = self.body("ops/soft.html")
         self.has(plain(b), "sy::soft(sy::rand({2, 3}))")
