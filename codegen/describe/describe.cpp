@@ -282,7 +282,7 @@ Json described(const Model& model, const Family& family, const Operator& op) {
   out["composite"] = op.entry->composite.has_value();
   out["calls"] = op.entry->composite ? Json(composite_code(model, op).operators)
                                      : Json::array();
-  out["flow"] = describe_flow(model, op);
+  out["flow"] = describe_flow(op);
   out["graph"] = describe_calls(model, op);
   out["forms"] = forms;
   out["kernels"] = kernels(model, op);

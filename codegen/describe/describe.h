@@ -25,12 +25,13 @@ namespace sy::codegen {
 nlohmann::json describe(const Model& model, std::span<const Family> families);
 
 // The flow of elements from a small input to the result, as read by the site:
-//   {"call": "gather(self, dim=1, index)", "moves": true, "scan": false,
-//    "inputs": [{"name": "self", "sizes": [2, 3], "texts": ["0", …],
+//   {"call": "sum(self, dim=[1])", "scan": false,
+//    "inputs": [{"name": "self", "sizes": [2, 3], "texts": ["3", …],
 //                "note": "", "shape": "", "plain": false}],
-//    "outputs": […], "from": [[2, 6], …]}
-// Null if the operator does not say what goes where, or nothing moves.
-nlohmann::json describe_flow(const Model& model, const Operator& op);
+//    "outputs": […], "from": [[0, 1, 2], …]}
+// Null if the operator does not say what goes where. `sy
+// facts` tells the flows of views and of kernels.
+nlohmann::json describe_flow(const Operator& op);
 
 // The calls of a composite:
 //   {"boxes": [{"role": "call", "label": "mul", "words": ["·", "2"],

@@ -9,14 +9,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::optional<Flow> flow_of(const Model& model, const Operator& op) {
+std::optional<Flow> flow_of(const Operator& op) {
   const auto example = example_of(op);
   if (!example) return std::nullopt;
   switch (op.kind()) {
-    case lang::OperatorKind::kView: return view_flow(model, op, *example);
-    case lang::OperatorKind::kComposite:
-      if (op.entry->is_foreach) return std::nullopt;
-      return view_flow(model, op, *example);
     case lang::OperatorKind::kReduce: return reduce_flow(op, *example);
     case lang::OperatorKind::kScan: return scan_flow(op, *example);
     case lang::OperatorKind::kPointwise: return broadcast_flow(op, *example);
@@ -39,11 +35,10 @@ Json grids(const std::vector<Flow::Grid>& all) {
 
 }  // namespace
 
-Json describe_flow(const Model& model, const Operator& op) {
-  const auto flow = flow_of(model, op);
+Json describe_flow(const Operator& op) {
+  const auto flow = flow_of(op);
   if (!flow) return nullptr;
   return {{"call", flow->call},
-          {"moves", flow->moves},
           {"scan", flow->is_scan},
           {"inputs", grids(flow->inputs)},
           {"outputs", grids(flow->outputs)},

@@ -4,10 +4,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "codegen/model_names.h"
-#include "lang/index_eval.h"
 #include "model/model.h"
 
 // Private to describe_flow.
@@ -35,18 +35,23 @@ struct Flow {
   // The cells of the inputs for each cell of the outputs. Cells are counted
   // through all inputs, and through all outputs.
   std::vector<std::vector<int>> from;
-  // Cells are only moved: those of an output are those of an input.
-  bool moves = false;
   // Each cell of the output continues the one before it.
   bool is_scan = false;
   std::string call;  // "transpose(self, 0, 1)"
 };
 
-// The arguments of the operator's example: tensors as sizes, contiguous, the
-// others as values. Lists of tensors and arguments that only kernels read are
-// left out.
+struct FlowTensor {
+  std::vector<std::int64_t> sizes;
+  bool is_bool = false;
+};
+
+// The arguments of the operator's example: tensors as sizes, the others as
+// values; None is std::monostate. Lists of tensors and arguments that only
+// kernels read are left out.
 struct FlowExample {
-  lang::IndexValues values;
+  using Value = std::variant<std::monostate, std::int64_t, bool, double,
+                             std::string, std::vector<std::int64_t>, FlowTensor>;
+  std::map<std::string, Value> values;
   std::vector<std::string> tensors;  // names, in order
   // The values as the call writes them: "2", "[0, 1]"; none for a default.
   std::map<std::string, std::string> texts;
@@ -62,13 +67,9 @@ std::vector<std::int64_t> contiguous_strides(
     const std::vector<std::int64_t>& sizes);
 // "[2, 3]"
 std::string sizes_text(const std::vector<std::int64_t>& sizes);
-// "0", "1" …
-std::vector<std::string> counted(std::int64_t n, std::int64_t first = 0);
 
-// The flow of `view:` or of a composite that calls views alone, of `reduce:`,
-// of `scan:`, and of `pointwise:` if the example's tensors broadcast.
-std::optional<Flow> view_flow(const Model& model, const Operator& op,
-                              const FlowExample& example);
+// The flow of `reduce:`, of `scan:`, and of `pointwise:` if the example's
+// tensors broadcast.
 std::optional<Flow> reduce_flow(const Operator& op, const FlowExample& example);
 std::optional<Flow> scan_flow(const Operator& op, const FlowExample& example);
 std::optional<Flow> broadcast_flow(const Operator& op,

@@ -12,8 +12,6 @@ namespace sy::codegen {
 namespace {
 
 using lang::Expr;
-using lang::IndexValue;
-using lang::TensorMeta;
 using lang::Uniform;
 using Sizes = std::vector<std::int64_t>;
 using Values = std::map<std::string, Uniform>;
@@ -149,7 +147,7 @@ std::optional<Flow> reduce_flow(const Operator& op, const FlowExample& given) {
   if (given.tensors.size() != 1) return std::nullopt;
   FlowExample example = given;
   const std::string& self = example.tensors[0];
-  Sizes sizes = std::get<TensorMeta>(example.values.at(self)).sizes;
+  Sizes sizes = std::get<FlowTensor>(example.values.at(self)).sizes;
   if (sizes == Sizes{2, 3}) sizes = {3, 4};
   const std::vector<bool> gone = reduced_dims(example, sizes.size());
   const auto n = static_cast<std::size_t>(count_of(sizes));
@@ -282,7 +280,7 @@ std::optional<Flow> broadcast_flow(const Operator& op,
   std::set<Sizes> different;
   Sizes sizes;
   const auto meta = [&](const std::string& name) -> const Sizes& {
-    return std::get<TensorMeta>(example.values.at(name)).sizes;
+    return std::get<FlowTensor>(example.values.at(name)).sizes;
   };
   for (const std::string& name : example.tensors) {
     different.insert(meta(name));
@@ -321,7 +319,7 @@ std::optional<Flow> broadcast_flow(const Operator& op,
     out.inputs.push_back({name, own, {}, ""});
     for (std::int64_t k = 0; k < count_of(own); ++k) {
       const auto& word = example.values.at(name);
-      const bool truth = std::get<TensorMeta>(word).dtype == "bool";
+      const bool truth = std::get<FlowTensor>(word).is_bool;
       numbers.push_back(truth ? Uniform::of((first + k) % 2)
                               : whole(first + k));
       out.inputs.back().texts.push_back(text(numbers.back()));

@@ -10,7 +10,7 @@
 namespace sy::codegen {
 namespace {
 
-using lang::IndexValue;
+using Value = FlowExample::Value;
 using lang::NumberWord;
 using lang::Word;
 using lang::WordType;
@@ -20,21 +20,18 @@ std::string text(const NumberWord& n) {
                                   : lang::Number::of(n.d));
 }
 
-IndexValue value(const NumberWord& n) {
+Value value(const NumberWord& n) {
   if (n.is_int) return n.i;
   return n.d;
 }
 
 // Nothing if no expression can use it.
-std::optional<IndexValue> value(WordType type, const Word& w) {
-  if (w.is_none) return IndexValue{};
+std::optional<Value> value(WordType type, const Word& w) {
+  if (w.is_none) return Value{};
   switch (type) {
-    case WordType::kTensor: {
-      const auto& sizes = w.tensors[0].sizes;
-      return lang::TensorMeta{
-          sizes, contiguous_strides(sizes), 0,
-          w.tensors[0].kind == lang::TensorWord::kBool ? "bool" : "float32"};
-    }
+    case WordType::kTensor:
+      return FlowTensor{w.tensors[0].sizes,
+                        w.tensors[0].kind == lang::TensorWord::kBool};
     case WordType::kInt:
     case WordType::kFloat: return value(w.numbers[0]);
     case WordType::kBool: return w.numbers[0].i != 0;
@@ -113,12 +110,6 @@ std::string sizes_text(const std::vector<std::int64_t>& sizes) {
   return "[" + lang::join(items, ", ") + "]";
 }
 
-std::vector<std::string> counted(std::int64_t n, std::int64_t first) {
-  std::vector<std::string> out;
-  for (std::int64_t k = 0; k < n; ++k) out.push_back(std::to_string(first + k));
-  return out;
-}
-
 std::int64_t count_of(const std::vector<std::int64_t>& sizes) {
   std::int64_t n = 1;
   for (const auto s : sizes) n *= s;
@@ -154,7 +145,7 @@ std::optional<FlowExample> example_of(const Operator& op) {
     if (!word) continue;
     const auto v = value(arguments[k].type, *word);
     if (!v) continue;
-    if (std::holds_alternative<lang::TensorMeta>(*v)) {
+    if (std::holds_alternative<FlowTensor>(*v)) {
       out.tensors.push_back(name);
     } else if (given && !word->is_none) {
       out.texts[name] = text(arguments[k].type, *word);
