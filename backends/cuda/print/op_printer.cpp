@@ -19,55 +19,55 @@ void OpPrinter::begin(std::string_view file, std::string_view params,
                       std::string at, const std::vector<Shared>& shared) {
   at_ = std::move(at);
   files_.push_back(file);
-  for (const std::string_view f : files_) add("#include \"", f, "\"\n");
-  add("\nnamespace ", name_, "_parts {\n\nusing Params = ", params,
-      ";\n\nstruct Op {\n  const Params& p;\n");
-  for (const Shared& s : shared) add("  const ", s.type, " ", s.name, ";\n");
+  for (const std::string_view f : files_) add("#include \"{}\"\n", f);
+  add("\nnamespace {}_parts {{\n\nusing Params = {};\n\nstruct Op {{\n  const "
+      "Params& p;\n",
+      name_, params);
+  for (const Shared& s : shared) add("  const {} {};\n", s.type, s.name);
   if (divides_) add("  mutable int divided = 0;\n");
   add("  __device__ explicit Op(const Params& q) : p(q)");
-  for (const Shared& s : shared) add(", ", s.name, "(", s.value, ")");
-  add(" {}\n");
+  for (const Shared& s : shared) add(", {}({})", s.name, s.value);
+  add(" {{}}\n");
   if (divides_) {
-    add("  __device__ ~Op() {\n    if (divided != 0) report(p.head, "
-        "Fault::kDivision, -1, 0, 0);\n  }\n");
+    add("  __device__ ~Op() {{\n    if (divided != 0) report(p.head, "
+        "Fault::kDivision, -1, 0, 0);\n  }}\n");
   }
   add("\n");
 }
 
 void OpPrinter::end(std::string_view threads, std::string_view shell) {
-  add("};\n\n}  // namespace ", name_, "_parts\n\nSY_KERNEL(", name_, ", ",
-      name_, "_parts::Params, ", threads, ") {\n  ", shell, "(", name_,
-      "_parts::Op(p));\n}\n");
+  add("}};\n\n}}  // namespace {}_parts\n\nSY_KERNEL({}, {}_parts::Params, {}) "
+      "{{\n  {}({}_parts::Op(p));\n}}\n",
+      name_, name_, name_, threads, shell, name_);
 }
 
 void OpPrinter::members(std::string_view name, const Operands& list,
                         int width) {
-  add("  struct ", name, " {\n");
+  add("  struct {} {{\n", name);
   for (const Operand& o : list) {
     const bool is_pack = width > 0 && !o.fixed;
-    add("    ",
+    add("    {} {};\n",
         is_pack ? str("Pack<{}, {}>", o.element, width)
                 : std::string(o.element),
-        " ", o.name, ";\n");
+        o.name);
   }
-  add("  };\n");
+  add("  }};\n");
 }
 
 void OpPrinter::reads(std::string_view result, std::string_view function,
                       const Operands& inputs, std::string_view data,
                       int width) {
-  add("  __device__ ", result, " ", function, "(",
-      inputs.empty() ? "[[maybe_unused]] " : "", at_,
-      ") const {\n    return {");
+  add("  __device__ {} {}({}{}) const {{\n    return {{", result, function,
+      inputs.empty() ? "[[maybe_unused]] " : "", at_);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Operand& o = inputs[i];
     const bool is_pack = width > 0 && !o.fixed;
-    add(i == 0 ? "" : ",\n            ",
+    add("{}{}(p.{}[{}], at[{}])", i == 0 ? "" : ",\n            ",
         is_pack ? str("read_pack<{}, {}>", o.element, width)
                 : str("read_at<{}>", o.element),
-        "(p.", data, "[", o.number, "], at[", o.number, "])");
+        data, o.number, o.number);
   }
-  add("};\n  }\n");
+  add("}};\n  }}\n");
 }
 
 void OpPrinter::load(const Operands& inputs, std::string_view data,
@@ -80,37 +80,38 @@ void OpPrinter::load(const Operands& inputs, std::string_view data,
 
 void OpPrinter::outputs(const Operands& outputs) {
   members("Out", outputs, 0);
-  add("  __device__ void store(const Out& out, ", at_, ") const {\n");
+  add("  __device__ void store(const Out& out, {}) const {{\n", at_);
   for (const Operand& o : outputs) {
-    add("    write_at(p.data[", o.number, "], at[", o.number, "], out.", o.name,
-        ");\n");
+    add("    write_at(p.data[{}], at[{}], out.{});\n", o.number, o.number,
+        o.name);
   }
-  add("  }\n");
+  add("  }}\n");
 }
 
 void OpPrinter::packs(const Operands& inputs, const Operands& outputs,
                       int width) {
   members("Ins", inputs, width);
   reads("Ins", "load_packs", inputs, "data", width);
-  add("  __device__ In element(", inputs.empty() ? "[[maybe_unused]] " : "",
-      "const Ins& in, [[maybe_unused]] int e) const {\n    return {");
+  add("  __device__ In element({}const Ins& in, [[maybe_unused]] int e) const "
+      "{{\n    return {{",
+      inputs.empty() ? "[[maybe_unused]] " : "");
   for (size_t i = 0; i < inputs.size(); ++i) {
-    add(i == 0 ? "in." : ", in.", inputs[i].name,
+    add("{}{}{}", i == 0 ? "in." : ", in.", inputs[i].name,
         inputs[i].fixed ? "" : ".at[e]");
   }
-  add("};\n  }\n");
+  add("}};\n  }}\n");
   members("Outs", outputs, width);
-  add("  __device__ void put(Outs& outs, int e, const Out& out) const {\n");
+  add("  __device__ void put(Outs& outs, int e, const Out& out) const {{\n");
   for (const Operand& o : outputs) {
-    add("    outs.", o.name, ".at[e] = out.", o.name, ";\n");
+    add("    outs.{}.at[e] = out.{};\n", o.name, o.name);
   }
-  add("  }\n  __device__ void store_packs(const Outs& outs, ", at_,
-      ") const {\n");
+  add("  }}\n  __device__ void store_packs(const Outs& outs, {}) const {{\n",
+      at_);
   for (const Operand& o : outputs) {
-    add("    write_pack(p.data[", o.number, "], at[", o.number, "], outs.",
-        o.name, ");\n");
+    add("    write_pack(p.data[{}], at[{}], outs.{});\n", o.number, o.number,
+        o.name);
   }
-  add("  }\n");
+  add("  }}\n");
 }
 
 }  // namespace sy::cuda::print

@@ -36,9 +36,10 @@ class OpPrinter {
   // Borrows the name.
   explicit OpPrinter(const std::string& name) : name_(name) {}
 
+  // Prints str(text, parts...).
   template <class... Ts>
-  void add(const Ts&... parts) {
-    ((out_ += str("{}", parts)), ...);
+  void add(FormatOf<Ts...> text, const Ts&... parts) {
+    out_ += str(text, parts...);
   }
 
   // Notes a program of the kernel; call this before begin().

@@ -24,7 +24,7 @@ class WalkPrinter : RegionPrinter {
     const Operands in = inputs(taken.fixed), out = outputs_of(t_, in.size());
     load(in);
     outputs(out);
-    add("  __device__ Out compute([[maybe_unused]] const In& in) const {\n");
+    add("  __device__ Out compute([[maybe_unused]] const In& in) const {{\n");
     nodes(t_);
     return_outputs(t_);
     std::string shell = str("region_walk<{}_parts::Op, {}>", name_, n);
@@ -67,27 +67,27 @@ class ReductionPrinter : RegionPrinter {
 
  private:
   void finish() {
-    add("  __device__ void finish(const Acc& a, int64_t at) const {\n");
+    add("  __device__ void finish(const Acc& a, int64_t at) const {{\n");
     const std::vector<std::string> results = finished();
     for (size_t i = 0; i < results.size(); ++i) {
-      add("    static_cast<", element_name(node_->results[i]), "*>(p.results[",
-          i, "])[at] =\n        ", results[i], ";\n");
+      add("    static_cast<{}*>(p.results[{}])[at] =\n        {};\n",
+          element_name(node_->results[i]), i, results[i]);
     }
-    add("  }\n");
+    add("  }}\n");
   }
 
   void planes() {
-    add("  __device__ void keep(const Acc& a, int64_t at) const {\n");
+    add("  __device__ void keep(const Acc& a, int64_t at) const {{\n");
     for (int i = 0; i < accumulators(); ++i) {
-      add("    static_cast<", type_name(accumulator_type(i)), "*>(p.planes[", i,
-          "])[at] = a.a", i, ";\n");
+      add("    static_cast<{}*>(p.planes[{}])[at] = a.a{};\n",
+          type_name(accumulator_type(i)), i, i);
     }
-    add("  }\n  __device__ Acc kept(int64_t at) const {\n    return {");
+    add("  }}\n  __device__ Acc kept(int64_t at) const {{\n    return {{");
     for (int i = 0; i < accumulators(); ++i) {
-      add(i == 0 ? "" : ",\n            ", "static_cast<const ",
-          type_name(accumulator_type(i)), "*>(p.planes[", i, "])[at]");
+      add("{}static_cast<const {}*>(p.planes[{}])[at]",
+          i == 0 ? "" : ",\n            ", type_name(accumulator_type(i)), i);
     }
-    add("};\n  }\n");
+    add("}};\n  }}\n");
   }
 };
 

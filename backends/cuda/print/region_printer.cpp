@@ -92,39 +92,38 @@ void RegionPrinter::nodes(const RegionText& text) {
     const std::vector<std::string> results =
         run(n.body, type, arguments(n), str("n{}_", i));
     for (size_t k = 0; k < results.size(); ++k) {
-      add("    const ", element_name(n.results[k]), " v",
-          t_.first_value(i) + static_cast<int>(k), " = ",
-          stored(results[k], type, n.body.results[k].is_bool, n.results[k]),
-          ";\n");
+      add("    const {} v{} = {};\n", element_name(n.results[k]),
+          t_.first_value(i) + static_cast<int>(k),
+          stored(results[k], type, n.body.results[k].is_bool, n.results[k]));
     }
   }
 }
 
 void RegionPrinter::return_outputs(const RegionText& text) {
-  add("    return {");
+  add("    return {{");
   for (size_t i = 0; i < text.outputs.size(); ++i) {
-    add(i == 0 ? "" : ",\n            ", "element_cast<",
-        output_element(text, i), ">(", value(output(text, i).value), ")");
+    add("{}element_cast<{}>({})", i == 0 ? "" : ",\n            ",
+        output_element(text, i), value(output(text, i).value));
   }
-  add("};\n  }\n");
+  add("}};\n  }}\n");
 }
 
 void RegionPrinter::accumulator() {
-  add("  struct Acc {\n");
+  add("  struct Acc {{\n");
   for (int i = 0; i < accumulators(); ++i) {
-    add("    ", type_name(accumulator_type(i)), " a", i, ";\n");
+    add("    {} a{};\n", type_name(accumulator_type(i)), i);
   }
-  add("  };\n");
+  add("  }};\n");
 }
 
 void RegionPrinter::map(const RegionText& text) {
-  add("  __device__ Acc map([[maybe_unused]] const In& in) const {\n");
+  add("  __device__ Acc map([[maybe_unused]] const In& in) const {{\n");
   nodes(text);
   give(run(node_->body, type_, arguments(*node_), "m"), type_);
 }
 
 void RegionPrinter::combine() {
-  add("  __device__ Acc combine(const Acc& a, const Acc& b) const {\n");
+  add("  __device__ Acc combine(const Acc& a, const Acc& b) const {{\n");
   std::vector<std::string> both;
   for (const char* side : {"a.a", "b.a"}) {
     for (int i = 0; i < accumulators(); ++i) {
@@ -137,18 +136,18 @@ void RegionPrinter::combine() {
 
 void RegionPrinter::give(const std::vector<std::string>& values,
                          ComputeType from) {
-  add("    return {");
+  add("    return {{");
   for (int i = 0; i < accumulators(); ++i) {
     const ComputeType to = accumulator_type(i);
     const std::string& v = values[static_cast<size_t>(i)];
-    add(i == 0 ? "" : ", ");
+    add("{}", i == 0 ? "" : ", ");
     if (to == from || to == ComputeType::b8) {
-      add(v);
+      add("{}", v);
     } else {
-      add("static_cast<", type_name(to), ">(", v, ")");
+      add("static_cast<{}>({})", type_name(to), v);
     }
   }
-  add("};\n  }\n");
+  add("}};\n  }}\n");
 }
 
 std::vector<std::string> RegionPrinter::finished() {
@@ -156,8 +155,8 @@ std::vector<std::string> RegionPrinter::finished() {
   for (int i = 0; i < accumulators(); ++i) {
     const ComputeType type =
         node_->body.results[i].is_bool ? ComputeType::b8 : type_;
-    add("    [[maybe_unused]] const ", type_name(type), " s", i,
-        " = static_cast<", type_name(type), ">(a.a", i, ");\n");
+    add("    [[maybe_unused]] const {} s{} = static_cast<{}>(a.a{});\n",
+        type_name(type), i, type_name(type), i);
     values.push_back(str("s{}", i));
   }
   const Program* last = &node_->body;
@@ -174,12 +173,12 @@ std::vector<std::string> RegionPrinter::finished() {
 }
 
 void RegionPrinter::nothing(int first) {
-  add("  __device__ Acc nothing() const {\n    return {");
+  add("  __device__ Acc nothing() const {{\n    return {{");
   for (int i = 0; i < accumulators(); ++i) {
-    add(i == 0 ? "" : ", ", "p.numbers[", first + i, "].",
+    add("{}p.numbers[{}].{}", i == 0 ? "" : ", ", first + i,
         member_of(accumulator_type(i)));
   }
-  add("};\n  }\n");
+  add("}};\n  }}\n");
 }
 
 }  // namespace sy::cuda::print
