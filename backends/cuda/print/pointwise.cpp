@@ -30,10 +30,12 @@ class PointwisePrinter : OpPrinter {
   std::string print() {
     const Shell s = shell();
     need(&p_, k_.type);
-    begin("pointwise.cuh",
-          str("PointwiseParams<{}, {}, {}>", s.where, k_.operands(),
-              std::max(1, p_.n_uniforms + std::popcount(k_.immediate))),
-          s.at, shared());
+    const int numbers = p_.n_uniforms + std::popcount(k_.immediate);
+    begin({.file = "pointwise.cuh",
+           .params = str("PointwiseParams<{}, {}, {}>", s.where, k_.operands(),
+                         std::max(1, numbers)),
+           .at = s.at,
+           .shared = shared()});
     load(inputs_, "data", kept_);
     if (!kept_.empty()) keep();
     outputs(outputs_);
@@ -123,13 +125,14 @@ class PointwisePrinter : OpPrinter {
       }
     }
     const Body body = print_body(p_, k_.type, operands, "t", 4);
-    add("{}    return {{", body.statements);
+    out_ += body.statements;
+    std::vector<std::string> results;
     for (int i = 0; i < p_.n_results; ++i) {
-      add("{}{}", i == 0 ? "" : ",\n            ",
-          stored(body.results[static_cast<size_t>(i)], k_.type,
-                 p_.results[i].is_bool, k_.dtypes[p_.n_inputs + i]));
+      results.push_back(stored(body.results[static_cast<size_t>(i)], k_.type,
+                               p_.results[i].is_bool,
+                               k_.dtypes[p_.n_inputs + i]));
     }
-    add("}};\n  }}\n");
+    give(results);
   }
 
   // Prints how transposed inputs go through shared memory.
@@ -140,7 +143,7 @@ class PointwisePrinter : OpPrinter {
     }
     add("  }};\n  __device__ void keep(Kept& kept, int x, int z, {}) const "
         "{{\n",
-        at_);
+        head_.at);
     for (const Operand& o : kept_) {
       add("    kept.{}[x][z] = read_at<{}>(p.data[{}], at[{}]);\n", o.name,
           o.element, o.number, o.number);

@@ -18,20 +18,19 @@ class RowPrinter : RegionPrinter {
   std::string print() {
     for (const RegionText& t : row_.phases) {
       need_nodes(t);
-      set_reduction(t.reduction);
+      need_reduction(region_reduction(t));
     }
     need_nodes(t_);
     need_nodes(row_.rows);
     const size_t numbers = region_row_numbers(row_).size();
     begin("region_row.cuh", "RegionRowParams", row_.operands(),
-          numbers + static_cast<size_t>(region_row_accumulators(row_)));
+          numbers + static_cast<size_t>(region_row_accumulators(row_)), true);
     load(inputs());
     keep();
     stats();
     int nothing = static_cast<int>(numbers);
     for (size_t i = 0; i < row_.phases.size(); ++i) {
-      phase(i, nothing);
-      nothing += accumulators();
+      nothing = phase(i, nothing);
     }
     add("  __device__ void reduce(RegionRow<Op, {}>& row, Stats& stats) const "
         "{{\n",
@@ -46,7 +45,7 @@ class RowPrinter : RegionPrinter {
       add("  __device__ Out compute([[maybe_unused]] const In& in,\n           "
           "              [[maybe_unused]] const Stats& stats) const {{\n");
       nodes(t_);
-      return_outputs(t_);
+      give_outputs(t_);
     }
     finish_row();
     end("kReduceThreads", str("region_row<{}_parts::Op, {}>", name_, n_));
@@ -104,26 +103,22 @@ class RowPrinter : RegionPrinter {
     add("  }};\n");
   }
 
-  void phase(size_t i, int first_nothing) {
+  // Returns the number after that of its last accumulator.
+  int phase(size_t i, int first_nothing) {
     const RegionText& t = row_.phases[i];
-    set_reduction(t.reduction);
+    const ReduceText r = region_reduction(t);
     add("  struct Phase{} {{\n  const Op& op;\n  const Stats& stats;\n  const "
-        "Params& p;\n{}  __device__ Phase{}(const Op& o, const Stats& s) : "
-        "op(o), stats(s), p(o.p){} {{}}\n",
-        i, divides() ? "  int& divided;\n" : "", i,
-        divides() ? ", divided(o.divided)" : "");
-    accumulator();
-    map(t);
-    combine();
-    add("  __device__ void finish(const Acc& a, Stats& to) const {{\n");
-    const std::vector<std::string> results = finished();
-    for (size_t k = 0; k < results.size(); ++k) {
-      add("    to.v{} = {};\n",
-          t.first_value(t.reduction) + static_cast<int>(k), results[k]);
-    }
-    add("  }}\n");
-    nothing(first_nothing);
+        "Params& p;\n  __device__ Phase{}(const Op& o, const Stats& s) : "
+        "op(o), "
+        "stats(s), p(o.p) {{}}\n",
+        i, i);
+    combined(r, r.type, kMapped, [&] { return mapped(t); });
+    finish(r, "Stats& to", [&](int k) {
+      return str("to.v{}", t.first_value(t.reduction) + k);
+    });
+    nothing(r, first_nothing);
     add("  }};\n");
+    return first_nothing + r.accumulators;
   }
 
   void finish_row() {
@@ -132,11 +127,11 @@ class RowPrinter : RegionPrinter {
         "                 [[maybe_unused]] const int64_t (&at)[{}]) const {{\n",
         n_);
     nodes(row_.rows);
+    report();
     const size_t first = t_.inputs.size() + t_.outputs.size();
     for (size_t i = 0; i < row_.rows.outputs.size(); ++i) {
-      add("    write_at(p.data[{}], at[{}], element_cast<{}>({}));\n",
-          first + i, first + i, output_element(row_.rows, i),
-          value(output(row_.rows, i).value));
+      add("    write_at(p.data[{}], at[{}], {});\n", first + i, first + i,
+          output_value(row_.rows, i));
     }
     add("  }}\n");
   }
