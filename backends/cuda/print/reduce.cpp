@@ -25,11 +25,9 @@ class TensorReducePrinter : ReducePrinter {
            .params = str("ReduceParams<{}>", std::max(r_.numbers(), 1)),
            .base = str("TypedElements<{}>", element_name(r_.self)),
            .reports_at_once = true});
-    constexpr std::string_view kShells[] = {"reduce_rows", "reduce_columns",
-                                            "reduce_pieces"};
     return kernel(
-        r_, r_.accumulated, "Item x, int64_t", [&] { return mapped(); },
-        kShells[static_cast<int>(shell)]);
+        r_, r_.accumulated, "Item x, int64_t", [&] { return mapped(); }, shell,
+        str("TensorSource<{}_parts::Op>", name_));
   }
 
  private:

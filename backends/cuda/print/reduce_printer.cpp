@@ -83,4 +83,14 @@ void ReducePrinter::planes(const ReduceText& r) {
   give(values);
 }
 
+std::string ReducePrinter::shell_text(ReduceShell shell,
+                                      std::string_view source) {
+  switch (shell) {
+    case ReduceShell::kRows: return str("reduce_rows<{}>", source);
+    case ReduceShell::kColumns: return str("reduce_columns<{}>", source);
+    case ReduceShell::kPieces: break;
+  }
+  return "reduce_pieces";
+}
+
 }  // namespace sy::cuda::print

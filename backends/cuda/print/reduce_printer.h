@@ -43,11 +43,12 @@ class ReducePrinter : protected OpPrinter {
   // `first`: the number of the first accumulator of no elements.
   void nothing(const ReduceText& r, int first);
 
-  // Prints all after the elements of an Op; returns the text of the kernel.
+  // Prints all after the elements of an Op, which are those of `source`;
+  // returns the text of the kernel.
   template <class F>
   std::string kernel(const ReduceText& r, ComputeType given,
                      std::string_view element, const F& mapped,
-                     std::string_view shell) {
+                     ReduceShell shell, std::string_view source) {
     combined(r, given, element, mapped);
     finish(r, "int64_t at", [&](int i) {
       return str("static_cast<{}*>(p.results[{}])[at]",
@@ -55,7 +56,7 @@ class ReducePrinter : protected OpPrinter {
     });
     nothing(r, number_);  // after all numbers of programs
     planes(r);
-    end("kReduceThreads", shell);
+    end("kReduceThreads", shell_text(shell, source));
     return std::move(out_);
   }
 
@@ -67,6 +68,7 @@ class ReducePrinter : protected OpPrinter {
   // The results as elements: statements before them are printed.
   std::vector<std::string> finished(const ReduceText& r);
   void planes(const ReduceText& r);
+  static std::string shell_text(ReduceShell shell, std::string_view source);
 };
 
 }  // namespace sy::cuda::print

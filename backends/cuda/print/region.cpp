@@ -53,13 +53,9 @@ class RegionReducePrinter : RegionPrinter {
           region_numbers(t_).size() + static_cast<size_t>(r.accumulators),
           true);
     load(inputs(), "inputs");
-    constexpr std::string_view kShells[] = {"region_rows", "region_columns"};
     return kernel(
-        r, r.type, kMapped, [&] { return mapped(t_); },
-        shell == ReduceShell::kPieces
-            ? std::string("reduce_pieces")
-            : str("{}<{}_parts::Op, {}>", kShells[static_cast<int>(shell)],
-                  name_, n));
+        r, r.type, kMapped, [&] { return mapped(t_); }, shell,
+        str("RegionSource<{}_parts::Op, {}>", name_, n));
   }
 };
 

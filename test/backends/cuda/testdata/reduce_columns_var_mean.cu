@@ -66,5 +66,5 @@ struct Op : TypedElements<float> {
 }  // namespace reduce_columns_var_mean_parts
 
 SY_KERNEL(reduce_columns_var_mean, reduce_columns_var_mean_parts::Params, kReduceThreads) {
-  reduce_columns(reduce_columns_var_mean_parts::Op(p));
+  reduce_columns<TensorSource<reduce_columns_var_mean_parts::Op>>(reduce_columns_var_mean_parts::Op(p));
 }

@@ -41,5 +41,5 @@ struct Op : TypedElements<half16> {
 }  // namespace reduce_rows_mean_float16_parts
 
 SY_KERNEL(reduce_rows_mean_float16, reduce_rows_mean_float16_parts::Params, kReduceThreads) {
-  reduce_rows(reduce_rows_mean_float16_parts::Op(p));
+  reduce_rows<TensorSource<reduce_rows_mean_float16_parts::Op>>(reduce_rows_mean_float16_parts::Op(p));
 }

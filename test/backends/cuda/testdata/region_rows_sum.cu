@@ -50,5 +50,5 @@ struct Op {
 }  // namespace region_rows_sum_parts
 
 SY_KERNEL(region_rows_sum, region_rows_sum_parts::Params, kReduceThreads) {
-  region_rows<region_rows_sum_parts::Op, 2>(region_rows_sum_parts::Op(p));
+  reduce_rows<RegionSource<region_rows_sum_parts::Op, 2>>(region_rows_sum_parts::Op(p));
 }
