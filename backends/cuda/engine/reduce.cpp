@@ -119,9 +119,7 @@ void reduce_to(const ReduceOp& op, const ReduceArgs& args,
   }
   int64_t sizes[kMaxAccumulators];
   for (int i = 0; i < op.n_accumulators; ++i) {
-    sizes[i] = text.is_bool(i)
-                   ? 1
-                   : static_cast<int64_t>(compute_type_size(text.accumulated));
+    sizes[i] = text.accumulator_bytes(i);
   }
   const ArrayRef<int64_t> each(sizes, static_cast<size_t>(op.n_accumulators));
   const ReduceRun run = {self.device().index(),

@@ -82,13 +82,14 @@ class RegionRun {
     return out;
   }
   // The accumulators of no elements.
-  void add_nothing(const RegionNode& node, std::vector<Number>* to) const {
-    const program::ComputeType accumulated = print::region_accumulated(node);
-    for (int i = 0; i < node.body.n_results; ++i) {
-      const bool is_bool = node.body.results[i].is_bool;
-      to->push_back(node.identity == nullptr
-                        ? Number{}
-                        : number_of(node.identity[i], accumulated, is_bool));
+  void add_nothing(const print::RegionText& t, std::vector<Number>* to) const {
+    const print::ReduceText r = print::region_reduction(t);
+    const RegionNode& node = region_.nodes[static_cast<size_t>(t.reduction)];
+    for (int i = 0; i < r.accumulators; ++i) {
+      to->push_back(
+          node.identity == nullptr
+              ? Number{}
+              : number_of(node.identity[i], r.accumulated, r.is_bool(i)));
     }
   }
 
@@ -161,7 +162,7 @@ class RegionRun {
     a.add_places(elements, count);
     std::vector<Number> list = numbers(print::region_row_numbers(t));
     for (const print::RegionText& p : t.phases) {
-      add_nothing(region_.nodes[static_cast<size_t>(p.reduction)], &list);
+      add_nothing(p, &list);
     }
     a.add_numbers(list.data(), list.size());
     const detail::DeviceCall named(name_of(prepared_.steps().front()), kCUDA,
@@ -305,12 +306,11 @@ class RegionRun {
              "[region] {}: expected elements to reduce, got sizes {}",
              node.name == nullptr ? "reduction" : node.name, call_.sizes);
     std::vector<Number> nothing;
-    add_nothing(node, &nothing);
-    const auto accumulator = static_cast<int64_t>(
-        compute_type_size(print::region_accumulated(node)));
+    add_nothing(t, &nothing);
+    const print::ReduceText text = print::region_reduction(t);
     std::vector<int64_t> sizes;
-    for (int i = 0; i < node.body.n_results; ++i) {
-      sizes.push_back(node.body.results[i].is_bool ? 1 : accumulator);
+    for (int i = 0; i < text.accumulators; ++i) {
+      sizes.push_back(text.accumulator_bytes(i));
     }
     // The dim along which elements lie closest together decides.
     const auto fastest = std::find_if(

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "backends/cuda/print/body.h"
@@ -32,22 +33,32 @@ class OpPrinter {
     std::string_view type;
     std::string name, value;
   };
+  // How an Op begins.
+  struct Head {
+    std::string_view file;  // of the shell
+    std::string params;     // the type of the argument
+    std::string at = {};    // declares the parameter for a place
+    std::string base = {};  // of Op, if it has one
+    std::vector<Shared> shared = {};
+    // Functions report divisions by 0 when they return; else a thread does, at
+    // its end. A reduction has no register for that long.
+    bool reports_at_once = false;
+  };
 
   // Borrows the name.
   explicit OpPrinter(const std::string& name) : name_(name) {}
 
+  // Prints str(text, parts...).
   template <class... Ts>
-  void add(const Ts&... parts) {
-    ((out_ += str("{}", parts)), ...);
+  void add(FormatOf<Ts...> text, const Ts&... parts) {
+    out_ += str(text, parts...);
   }
 
   // Notes a program of the kernel; call this before begin().
   void need(const Program* p, ComputeType type);
 
-  // begin() prints up to the members of Op, end() all after them. `at` declares
-  // the parameter for a place.
-  void begin(std::string_view file, std::string_view params, std::string at,
-             const std::vector<Shared>& shared = {});
+  // begin() prints up to the members of Op, end() all after them.
+  void begin(Head head);
   void end(std::string_view threads, std::string_view shell);
 
   // Prints In, and load() from the member `data` of the argument, which leaves
@@ -59,15 +70,30 @@ class OpPrinter {
   // Prints Ins, load_packs(), element(); Outs, put(), store_packs().
   void packs(const Operands& inputs, const Operands& outputs, int width);
 
-  bool divides() const { return divides_; }
+  // Prints the statements of a program; returns its results. Its numbers are
+  // the next of the call, and have the type `given`.
+  std::vector<std::string> run(const Program& p, ComputeType type,
+                               std::vector<std::string> operands,
+                               std::string_view prefix, ComputeType given);
+  std::vector<std::string> run(const Program& p, ComputeType type,
+                               std::vector<std::string> operands,
+                               std::string_view prefix) {
+    return run(p, type, std::move(operands), prefix, type);
+  }
+  // Prints the end of a function that runs programs; give(): which returns a
+  // struct of these values.
+  void report();
+  void give(const std::vector<std::string>& values);
+
   // Declares `at` as a place of n operands, in bytes.
   static std::string bytes_of(int n) {
     return str("const int64_t (&at)[{}]", n);
   }
 
   const std::string& name_;
-  std::string at_;
+  Head head_;
   std::string out_;
+  int number_ = 0;  // the next of the call
 
  private:
   // Prints a struct of operands, or of packs of `width`.
@@ -77,7 +103,8 @@ class OpPrinter {
              const Operands& inputs, std::string_view data, int width);
 
   std::vector<std::string_view> files_ = {"element.cuh"};
-  bool divides_ = false;
+  bool divides_ = false;      // the Op
+  bool has_divided_ = false;  // the function that is printed
 };
 
 }  // namespace sy::cuda::print

@@ -30,10 +30,12 @@ class PointwisePrinter : OpPrinter {
   std::string print() {
     const Shell s = shell();
     need(&p_, k_.type);
-    begin("pointwise.cuh",
-          str("PointwiseParams<{}, {}, {}>", s.where, k_.operands(),
-              std::max(1, p_.n_uniforms + std::popcount(k_.immediate))),
-          s.at, shared());
+    const int numbers = p_.n_uniforms + std::popcount(k_.immediate);
+    begin({.file = "pointwise.cuh",
+           .params = str("PointwiseParams<{}, {}, {}>", s.where, k_.operands(),
+                         std::max(1, numbers)),
+           .at = s.at,
+           .shared = shared()});
     load(inputs_, "data", kept_);
     if (!kept_.empty()) keep();
     outputs(outputs_);
@@ -110,46 +112,48 @@ class PointwisePrinter : OpPrinter {
 
   void compute() {
     add("  __device__ __forceinline__ Out compute([[maybe_unused]] const In& "
-        "in) const {\n");
+        "in) const {{\n");
     std::vector<std::string> operands;
     for (int i = 0; i < p_.n_inputs; ++i) operands.push_back(str("i{}", i));
     for (int i = 0; i < p_.n_uniforms; ++i) operands.push_back(str("u{}", i));
     for (const Operands* list : {&inputs_, &kept_}) {
       for (const Operand& o : *list) {
         const int i = static_cast<int>(o.number);
-        add("    [[maybe_unused]] const ", type_name(register_of(i)), " i", i,
-            " = ", loaded("in." + o.name, k_.type, is_bool_operand(p_, i)),
-            ";\n");
+        add("    [[maybe_unused]] const {} i{} = {};\n",
+            type_name(register_of(i)), i,
+            loaded("in." + o.name, k_.type, is_bool_operand(p_, i)));
       }
     }
     const Body body = print_body(p_, k_.type, operands, "t", 4);
-    add(body.statements, "    return {");
+    out_ += body.statements;
+    std::vector<std::string> results;
     for (int i = 0; i < p_.n_results; ++i) {
-      add(i == 0 ? "" : ",\n            ",
-          stored(body.results[static_cast<size_t>(i)], k_.type,
-                 p_.results[i].is_bool, k_.dtypes[p_.n_inputs + i]));
+      results.push_back(stored(body.results[static_cast<size_t>(i)], k_.type,
+                               p_.results[i].is_bool,
+                               k_.dtypes[p_.n_inputs + i]));
     }
-    add("};\n  }\n");
+    give(results);
   }
 
   // Prints how transposed inputs go through shared memory.
   void keep() {
-    add("  struct Kept {\n");
+    add("  struct Kept {{\n");
     for (const Operand& o : kept_) {
-      add("    ", o.element, " ", o.name, "[kSquare][kSquare + 1];\n");
+      add("    {} {}[kSquare][kSquare + 1];\n", o.element, o.name);
     }
-    add("  };\n  __device__ void keep(Kept& kept, int x, int z, ", at_,
-        ") const {\n");
+    add("  }};\n  __device__ void keep(Kept& kept, int x, int z, {}) const "
+        "{{\n",
+        head_.at);
     for (const Operand& o : kept_) {
-      add("    kept.", o.name, "[x][z] = read_at<", o.element, ">(p.data[",
-          o.number, "], at[", o.number, "]);\n");
+      add("    kept.{}[x][z] = read_at<{}>(p.data[{}], at[{}]);\n", o.name,
+          o.element, o.number, o.number);
     }
-    add("  }\n  __device__ void take(In& in, const Kept& kept, int z, int x) "
-        "const {\n");
+    add("  }}\n  __device__ void take(In& in, const Kept& kept, int z, int x) "
+        "const {{\n");
     for (const Operand& o : kept_) {
-      add("    in.", o.name, " = kept.", o.name, "[z][x];\n");
+      add("    in.{} = kept.{}[z][x];\n", o.name, o.name);
     }
-    add("  }\n");
+    add("  }}\n");
   }
 
   const PointwiseKernel& k_;

@@ -20,13 +20,14 @@ class WalkPrinter : RegionPrinter {
   std::string print(const RegionPacks& taken) {
     const int n = static_cast<int>(t_.inputs.size() + t_.outputs.size());
     need_nodes(t_);
-    begin("region.cuh", "RegionWalkParams", n, region_numbers(t_).size());
+    begin("region.cuh", "RegionWalkParams", n, region_numbers(t_).size(),
+          false);
     const Operands in = inputs(taken.fixed), out = outputs_of(t_, in.size());
     load(in);
     outputs(out);
-    add("  __device__ Out compute([[maybe_unused]] const In& in) const {\n");
+    add("  __device__ Out compute([[maybe_unused]] const In& in) const {{\n");
     nodes(t_);
-    return_outputs(t_);
+    give_outputs(t_);
     std::string shell = str("region_walk<{}_parts::Op, {}>", name_, n);
     if (taken.width > 1) {
       packs(in, out, taken.width);
@@ -38,56 +39,23 @@ class WalkPrinter : RegionPrinter {
   }
 };
 
-class ReductionPrinter : RegionPrinter {
+class RegionReducePrinter : RegionPrinter {
  public:
-  ReductionPrinter(const std::string& name, const RegionText& t)
+  RegionReducePrinter(const std::string& name, const RegionText& t)
       : RegionPrinter(name, t) {}
 
   std::string print(ReduceShell shell) {
+    const ReduceText r = region_reduction(t_);
     need_nodes(t_);
-    set_reduction(t_.reduction);
+    need_reduction(r);
     const int n = static_cast<int>(t_.inputs.size());
     begin("region.cuh", "RegionReduceParams", n,
-          region_numbers(t_).size() + static_cast<size_t>(accumulators()));
-    accumulator();
+          region_numbers(t_).size() + static_cast<size_t>(r.accumulators),
+          true);
     load(inputs(), "inputs");
-    map(t_);
-    combine();
-    finish();
-    nothing(number_);  // after all numbers of programs
-    planes();
-    constexpr std::string_view kShells[] = {"region_rows", "region_columns"};
-    end("kReduceThreads",
-        shell == ReduceShell::kPieces
-            ? std::string("reduce_pieces")
-            : str("{}<{}_parts::Op, {}>", kShells[static_cast<int>(shell)],
-                  name_, n));
-    return std::move(out_);
-  }
-
- private:
-  void finish() {
-    add("  __device__ void finish(const Acc& a, int64_t at) const {\n");
-    const std::vector<std::string> results = finished();
-    for (size_t i = 0; i < results.size(); ++i) {
-      add("    static_cast<", element_name(node_->results[i]), "*>(p.results[",
-          i, "])[at] =\n        ", results[i], ";\n");
-    }
-    add("  }\n");
-  }
-
-  void planes() {
-    add("  __device__ void keep(const Acc& a, int64_t at) const {\n");
-    for (int i = 0; i < accumulators(); ++i) {
-      add("    static_cast<", type_name(accumulator_type(i)), "*>(p.planes[", i,
-          "])[at] = a.a", i, ";\n");
-    }
-    add("  }\n  __device__ Acc kept(int64_t at) const {\n    return {");
-    for (int i = 0; i < accumulators(); ++i) {
-      add(i == 0 ? "" : ",\n            ", "static_cast<const ",
-          type_name(accumulator_type(i)), "*>(p.planes[", i, "])[at]");
-    }
-    add("};\n  }\n");
+    return kernel(
+        r, r.type, kMapped, [&] { return mapped(t_); }, shell,
+        str("RegionSource<{}_parts::Op, {}>", name_, n));
   }
 };
 
@@ -112,8 +80,21 @@ int RegionText::first_value(int node) const {
   return static_cast<int>(v);
 }
 
-program::ComputeType region_accumulated(const RegionNode& node) {
-  return accumulated_in(*node.combine, program::compute_type_of(node.compute));
+ReduceText region_reduction(const RegionText& text) {
+  const RegionNode& n = text.region->nodes[static_cast<size_t>(text.reduction)];
+  ReduceText r;
+  r.map = &n.body;
+  r.combine = n.combine;
+  r.finish = n.finish;
+  r.accumulators = n.body.n_results;
+  r.results = static_cast<int>(n.results.size());
+  r.type = program::compute_type_of(n.compute);
+  r.accumulated = accumulated_in(*n.combine, r.type);
+  r.self = text.values->dtype(n.inputs[0]);
+  for (int i = 0; i < r.results; ++i) {
+    r.stored[i] = n.results[static_cast<size_t>(i)];
+  }
+  return r;
 }
 
 std::vector<int> region_numbers(const RegionText& t) {
@@ -170,7 +151,7 @@ std::string print_region_walk(const std::string& name, const RegionText& t,
 
 std::string print_region_reduce(const std::string& name, const RegionText& t,
                                 ReduceShell shell) {
-  return ReductionPrinter(name, t).print(shell);
+  return RegionReducePrinter(name, t).print(shell);
 }
 
 }  // namespace sy::cuda::print

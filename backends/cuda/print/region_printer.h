@@ -4,29 +4,27 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/cuda/print/op_printer.h"
+#include "backends/cuda/print/reduce_printer.h"
 #include "backends/cuda/print/region.h"
 
 // The common part of the printers of kernels of regions.
 
 namespace sy::cuda::print {
 
-class RegionPrinter : protected OpPrinter {
+class RegionPrinter : protected ReducePrinter {
  protected:
   // Borrows both. The inputs are those of the text.
   RegionPrinter(const std::string& name, const RegionText& text)
-      : OpPrinter(name), t_(text) {}
+      : ReducePrinter(name), t_(text) {}
 
   const RegionNode& node(int i) const {
     return t_.region->nodes[static_cast<size_t>(i)];
   }
 
   void need_nodes(const RegionText& text);
-  // Sets the reduction, which is printed from now on.
-  void set_reduction(int node);
   // begin() of OpPrinter, with the argument's template.
   void begin(std::string_view file, std::string_view params, int n_operands,
-             size_t numbers);
+             size_t numbers, bool reports_at_once);
   // The inputs, of which those of bits of `fixed` are so; the outputs of a
   // text, whose first operand is `first`.
   Operands inputs(uint64_t fixed = 0) const;
@@ -35,15 +33,6 @@ class RegionPrinter : protected OpPrinter {
   // The element of a value, in its dtype.
   std::string value(int v) const;
   std::vector<std::string> arguments(const RegionNode& n) const;
-  // Prints statements; returns results. Numbers have the node's type, `given`.
-  std::vector<std::string> run(const Program& p, ComputeType type,
-                               std::vector<std::string> operands,
-                               std::string_view prefix, ComputeType given);
-  std::vector<std::string> run(const Program& p, ComputeType type,
-                               std::vector<std::string> operands,
-                               std::string_view prefix) {
-    return run(p, type, std::move(operands), prefix, type);
-  }
   void nodes(const RegionText& text);
 
   // Output i of a text, and its element.
@@ -53,28 +42,22 @@ class RegionPrinter : protected OpPrinter {
   std::string_view output_element(const RegionText& text, size_t i) const {
     return element_name(output(text, i).memory.dtype);
   }
-  void return_outputs(const RegionText& text);
-
-  // Parts of a reduction: Acc, map(), combine().
-  int accumulators() const { return node_->body.n_results; }
-  ComputeType accumulator_type(int i) const {
-    return node_->body.results[i].is_bool ? ComputeType::b8 : accumulated_;
+  // Output i in the dtype of its memory.
+  std::string output_value(const RegionText& text, size_t i) const {
+    return str("element_cast<{}>({})", output_element(text, i),
+               value(output(text, i).value));
   }
-  void accumulator();
-  void map(const RegionText& text);
-  void combine();
-  // The results as elements: statements before them are printed.
-  std::vector<std::string> finished();
-  // `first`: the number of its first accumulator.
-  void nothing(int first);
+  void give_outputs(const RegionText& text);
+
+  // The parameter of map() in the reduction of a text; prints its nodes, and
+  // returns the operands of its program.
+  static constexpr std::string_view kMapped = "[[maybe_unused]] const In& in";
+  std::vector<std::string> mapped(const RegionText& text) {
+    nodes(text);
+    return arguments(node(text.reduction));
+  }
 
   const RegionText& t_;
-  const RegionNode* node_ = nullptr;
-  ComputeType type_{}, accumulated_{};
-  int number_ = 0;
-
- private:
-  void give(const std::vector<std::string>& values, ComputeType from);
 };
 
 }  // namespace sy::cuda::print

@@ -40,7 +40,8 @@ struct Op {
             read_pack<float, 4>(p.data[1], at[1])};
   }
   __device__ In element(const Ins& in, [[maybe_unused]] int e) const {
-    return {in.v0.at[e], in.v1.at[e]};
+    return {in.v0.at[e],
+            in.v1.at[e]};
   }
   struct Outs {
     Pack<float, 4> o0;

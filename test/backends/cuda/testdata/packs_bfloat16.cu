@@ -40,7 +40,8 @@ struct Op {
             read_at<bfloat16>(p.data[1], at[1])};
   }
   __device__ In element(const Ins& in, [[maybe_unused]] int e) const {
-    return {in.v0.at[e], in.v1};
+    return {in.v0.at[e],
+            in.v1};
   }
   struct Outs {
     Pack<bfloat16, 8> o0;

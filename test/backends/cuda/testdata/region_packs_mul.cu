@@ -38,7 +38,8 @@ struct Op {
             read_at<half16>(p.data[1], at[1])};
   }
   __device__ In element(const Ins& in, [[maybe_unused]] int e) const {
-    return {in.v0.at[e], in.v1};
+    return {in.v0.at[e],
+            in.v1};
   }
   struct Outs {
     Pack<half16, 8> o0;
