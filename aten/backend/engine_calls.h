@@ -43,9 +43,9 @@ SY_ALWAYS_INLINE ScalarType result_dtype(const PointwiseOp& op, int i,
   return op.program.body.results[i].is_bool ? kBool : compute;
 }
 
-// What backends know in a few loads of the calls that have a short way: one
-// dtype, which is computed in, every input contiguous and of the same sizes or
-// of one element without dims.
+// A call that has a short way, as backends see it in a few loads: one dtype,
+// which is computed in, every input contiguous and of the same sizes or of one
+// element without dims.
 struct Simple {
   ScalarType dtype;
   const TensorImpl* shape;  // an input of the result's sizes

@@ -153,17 +153,15 @@ bool Capture::has_written(const StorageImpl& s) const {
                      [](const auto& e) { return e.second->written; });
 }
 
-bool Capture::end_piece_to_see(const TensorBase& t) {
-  if (t.numel() == 0 || t.storage()->data_acquire() == nullptr) return false;
+void Capture::end_piece_to_see(const TensorBase& t) {
+  if (t.numel() == 0 || t.storage()->data_acquire() == nullptr) return;
   sight(t);
-  if (find(t) != nullptr) return false;
-  const bool ends = has_written(*t.storage());
-  if (ends) {
+  if (find(t) != nullptr) return;
+  if (has_written(*t.storage())) {
     add_break("a write to memory that is also seen in another way");
     end_piece();
   }
   new_entry(t);
-  return ends;
 }
 
 Capture::Entry& Capture::entry_of(const TensorBase& t) {

@@ -44,8 +44,8 @@ class Capture final : public capture::Recorder, public CaptureHooks {
   bool takes(const TensorBase& t) const;
   // Calls that are recorded see the elements of `t` from now on. Ends the piece
   // if earlier ones have written its memory as a tensor of other elements: no
-  // value is what `t` has. Whether it did: then all that was recorded has run.
-  bool end_piece_to_see(const TensorBase& t);
+  // value is what `t` has. Then all that was recorded runs.
+  void end_piece_to_see(const TensorBase& t);
   // The value that `t` is a part of, and where that begins in the storage of
   // `t`, in elements. Calls see `t`.
   struct ValuePart {

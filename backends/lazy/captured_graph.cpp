@@ -85,7 +85,7 @@ CapturedGraph::~CapturedGraph() {
   for (const Captured& n : run_.graph().nodes) n->drop_operands();
 }
 
-// The run is over: what it made, and what it was given, is let go.
+// Ends a run: lets go of its inputs and its results.
 struct CapturedGraph::Clean {
   CapturedGraph* graph;
   ~Clean() {

@@ -207,9 +207,9 @@ bool fills_storage(const TensorBase& t) {
          static_cast<size_t>(t.numel()) * t.itemsize() == t.storage()->nbytes();
 }
 
-bool end_piece_to_see(const TensorBase& t) {
+void end_piece_to_see(const TensorBase& t) {
   Capture* const capture = Capture::current();
-  return capture != nullptr && capture->end_piece_to_see(t);
+  if (capture != nullptr) capture->end_piece_to_see(t);
 }
 
 bool is_whole(const TensorBase& t) {

@@ -211,13 +211,15 @@ bool is_recorded(const TensorBase& t);
 // Whether a tensor is all that its storage has.
 bool fills_storage(const TensorBase& t);
 // In a capture, Capture::end_piece_to_see().
-bool end_piece_to_see(const TensorBase& t);
+void end_piece_to_see(const TensorBase& t);
 // Whether it is all that its value has: the same on the lazy device. In a
 // capture, calls see `t`.
 bool is_whole(const TensorBase& t);
 // Whether code outside of kernels may write the memory that the storage has.
 bool is_exposed(const StorageImpl& s);
 // The caller holds graph_mutex() for the following.
+// Makes an operand of `t`. In a capture it first ends the piece, if
+// end_piece_to_see() has to.
 Operand operand_of(const TensorBase& t);
 // A tensor without memory whose storage has this value.
 Tensor tensor_of(const intrusive_ptr<LazyNode>& node, uint16_t result);

@@ -89,38 +89,6 @@ TEST(Stacking, CombinationsInOrder) {
   SY_EXPECT_ERROR(combinations(a, 65), ValueError, "r:");
 }
 
-// Wide parts and narrow ones, empty ones, ones that lie otherwise or convert.
-TEST(Stacking, CatOfNoColumns) {
-  const Tensor none = empty({64, 0});
-  EXPECT_EQ(cat({none, none}, 1).sizes(), IntArrayRef({64, 0}));
-  EXPECT_EQ(cat({empty({64, 3, 0}), empty({64, 2, 0})}, 1).sizes(),
-            IntArrayRef({64, 5, 0}));
-}
-
-TEST(Stacking, CatAlongEveryDim) {
-  const auto part = [](int64_t size, int64_t from, ScalarType t) {
-    return arange(from, from + 6 * size * 8, kLong).to(t).view({6, size, 8});
-  };
-  for (const ScalarType t : {kByte, kFloat, kDouble}) {
-    const Tensor a = part(3, 0, t), b = part(1, 50, t);
-    const Tensor empty = a.slice(1, 0, 0);
-    const Tensor turned = part(2, 7, t).transpose(0, 2).contiguous();
-    const Tensor other = part(2, 9, kInt);
-    const std::vector<std::vector<Tensor>> lists = {
-        {a, b}, {b, empty, a, a}, {a, turned.transpose(0, 2)}, {other, b, a}};
-    for (const std::vector<Tensor>& list : lists) {
-      const Tensor all = cat(list, 1);
-      int64_t at = 0;
-      for (const Tensor& x : list) {
-        EXPECT_EQ(values(all.narrow(1, at, x.size(1)).contiguous()),
-                  values(x.contiguous()));
-        at += x.size(1);
-      }
-      EXPECT_EQ(at, all.size(1));
-    }
-  }
-}
-
 TEST(Stacking, Grids) {
   const auto ij = meshgrid({tensor({1, 2}), tensor({3, 4, 5})}, "ij");
   EXPECT_EQ(values(ij[1]), (Values{3, 4, 5, 3, 4, 5}));

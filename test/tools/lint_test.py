@@ -259,6 +259,20 @@ class LintTest(unittest.TestCase):
         self.assertIn("skips_npu.txt:2: names the family sort",
                       found_in(there)[0])
 
+    def test_a_family_of_two_backends_has_a_test(self):
+        tree = {"schemas/ops/a.yaml": "", "schemas/ops/a_b.yaml": "",
+                "backends/x/a.cpp": "", "backends/x/a_b.cpp": "",
+                "backends/x/a_more.cpp": "", "backends/x/sub/a.cpp": ""}
+        self.assertEqual(found_in(tree), [])
+        tree["backends/y/a_own.cu"] = ""
+        tree["test/backends/a_b_test.cpp"] = ""
+        problems = found_in(tree)
+        self.assertEqual(len(problems), 1, problems)
+        self.assertIn("backends/y/a_own.cu:1: holds kernels of a, which 2 "
+                      "backends have: test/backends/a_test.cpp", problems[0])
+        tree["test/backends/a_more_test.cpp"] = ""
+        self.assertEqual(found_in(tree), [])
+
     def test_todo(self):
         self.expect("c10/a.cpp", "// TO" + "DO later\n", "issue number")
         self.expect_clean("c10/a.cpp", "// TO" + "DO(#12) later\n")

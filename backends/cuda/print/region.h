@@ -26,8 +26,8 @@ struct RegionText {
   int first_number(int node) const;  // of a node's numbers, in a call's
 };
 
-// The numbers of a kernel, in order, by their places among the call's. Those of
-// a reduction are followed by the accumulators of no elements.
+// The numbers of a kernel, in order, by their places among the call's. The
+// numbers of a reduction are followed by the accumulators of no elements.
 std::vector<int> region_numbers(const RegionText& text);
 // The reduction of a text. `self`: the dtype of its first input.
 ReduceText region_reduction(const RegionText& text);

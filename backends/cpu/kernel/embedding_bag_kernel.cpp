@@ -1,10 +1,10 @@
 #include "backends/cpu/tiles/targets.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "backends/cpu/kernel/row_sum_kernel.cpp"
+#define HWY_TARGET_INCLUDE "backends/cpu/kernel/embedding_bag_kernel.cpp"
 #include "hwy/foreach_target.h"
 
-#include "backends/cpu/kernel/row_sum_kernel.h"
+#include "backends/cpu/kernel/embedding_bag_kernel.h"
 #include "backends/cpu/tiles/kernels.h"
 #include "hwy/highway.h"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace sy::codegen {
+namespace sy::tools {
 
 // Text as XML and HTML show it: <, >, & and " spelt out, and characters that
 // XML does not allow left out.
@@ -24,4 +24,4 @@ inline std::string markup_text(std::string_view text) {
   return out;
 }
 
-}  // namespace sy::codegen
+}  // namespace sy::tools
