@@ -185,10 +185,10 @@ void largest_of_channels(const Images& in, const Windows& w,
 void store_largest(const Images& room, const Tensor& out) {
   const size_t bits = 8 * element_size(out.scalar_type());
   if (room.t.scalar_type() == kLong && bits < 64) {
-    const int64_t least = out.scalar_type() == kByte
-                              ? 0
-                              : std::numeric_limits<int64_t>::min() >>
-                                    (64 - bits);
+    const int64_t least =
+        out.scalar_type() == kByte
+            ? 0
+            : std::numeric_limits<int64_t>::min() >> (64 - bits);
     auto* const all = room.data<int64_t>();
     const int64_t n = room.planes() * room.places();
     for (int64_t i = 0; i < n; ++i) all[i] = std::max(all[i], least);
