@@ -230,10 +230,17 @@ void sizes_alone(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
   check_devices(form, entry, args);
   check_requirements(form, args);
   const TensorBase& like = like_argument(form, args);
+  const model::ResultLayout& layout = form.op->layout;
   for (size_t i = 0; i < n; ++i) {
     const Dims sizes = list_of(form.op->shape[i], CallNames(form, args));
-    results[i] = Value(
-        TensorBase(new_result(like, sizes, result_dtype(form, args, i, like))));
+    const ScalarType dtype = result_dtype(form, args, i, like);
+    Tensor made = layout.by_columns ? new_by_columns(like, sizes, dtype)
+                                    : new_result(like, sizes, dtype);
+    if (layout.like >= 0) {
+      const Value& laid_out = args[form.positions[size_t(layout.like)]];
+      generated::lay_out_like(laid_out.to_tensor(), made);
+    }
+    results[i] = Value(TensorBase(std::move(made)));
   }
 }
 
