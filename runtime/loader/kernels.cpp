@@ -222,6 +222,12 @@ void check_devices(const OverloadState& form, const OperatorEntry& entry,
   }
 }
 
+void lay_out(const OverloadState& form, const Value* args, const Tensor& t) {
+  const int like = form.op->layout.like;
+  if (like < 0) return;
+  generated::lay_out_like(args[form.positions[size_t(like)]].to_tensor(), t);
+}
+
 // The kernel of a backend without data.
 void sizes_alone(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
                  Value* args, size_t, Value* results, size_t n) {
@@ -236,10 +242,7 @@ void sizes_alone(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
     const ScalarType dtype = result_dtype(form, args, i, like);
     Tensor made = layout.by_columns ? new_by_columns(like, sizes, dtype)
                                     : new_result(like, sizes, dtype);
-    if (layout.like >= 0) {
-      const Value& laid_out = args[form.positions[size_t(layout.like)]];
-      generated::lay_out_like(laid_out.to_tensor(), made);
-    }
+    lay_out(form, args, made);
     results[i] = Value(TensorBase(std::move(made)));
   }
 }
@@ -270,6 +273,8 @@ void check_contract(const OverloadState& form, const OperatorEntry& entry,
       const TensorBase& like = like_argument(form, args);
       prepare_out(entry, out, sizes[i], result_dtype(form, args, i, like),
                   like.device());
+      // Where there are elements, the kernel lays them out.
+      if (out.is_meta()) lay_out(form, args, out);
       continue;
     }
     if (!sizes.empty()) {

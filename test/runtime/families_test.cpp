@@ -105,7 +105,7 @@ Trial run(OperatorHandle op, const std::vector<Value>& args,
       out.tensors.push_back(std::move(t));
     }
   } catch (const std::exception& e) {
-    out.error = replaced(e.what(), ns, "");
+    out.error = replaced(replaced(e.what(), ns, ""), "aten::", "");
   }
   return out;
 }
