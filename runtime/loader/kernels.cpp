@@ -273,8 +273,6 @@ void check_contract(const OverloadState& form, const OperatorEntry& entry,
       const TensorBase& like = like_argument(form, args);
       prepare_out(entry, out, sizes[i], result_dtype(form, args, i, like),
                   like.device());
-      // Where there are elements, the kernel lays them out.
-      if (out.is_meta()) lay_out(form, args, out);
       continue;
     }
     if (!sizes.empty()) {
