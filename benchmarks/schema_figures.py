@@ -106,12 +106,12 @@ def generation(table, sygen, rounds):
             best = min(best, run(sygen, "emit-all", *files, "--folder", out)[0])
         for path in pathlib.Path(out).rglob("*"):
             if path.is_file():
-                kind = "pages" if "docs" in path.parts else "C++"
+                kind = "calls" if "docs" in path.parts else "C++"
                 lines[kind] += len(path.read_text().splitlines())
     table.add("entries, overloads", f"{len(entries)}, {len(overloads)}")
     table.add("generate all of it, read and checked", f"{best:.0f} ms")
-    table.add("lines made", f"{lines['C++']:,} of C++, {lines['pages']:,} of "
-              "reference pages and their calls")
+    table.add("lines made", f"{lines['C++']:,} of C++, {lines['calls']:,} of "
+              "the reference's calls")
     library = BIN / "libswitchyard.so"
     if library.exists():
         size = library.stat().st_size / 1e6

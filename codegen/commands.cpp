@@ -29,8 +29,8 @@ constexpr Output kOutputs[] = {
     {"ops", "aten/ops/{}_def.cpp", &emit_definitions},
     {"ops", "aten/ops/{}_desc.h", &emit_descriptors_header},
     {"ops", "aten/ops/{}_desc.cpp", &emit_descriptors},
+    {"ops", "aten/ops/{}_engine_kernels.h", &emit_engine_kernels},
     {"autograd", "autograd/{}_gen.cpp", &emit_autograd},
-    {"docs", "docs/ops/{}.md", &emit_docs},
     {"library", "{}.h", &emit_library_header},
     {"library", "{}.cpp", &emit_library},
 };

@@ -12,14 +12,14 @@
 namespace sy::lang {
 namespace {
 
-bool binds(const Node& e) {
-  return e.kind == NodeKind::kLet || e.kind == NodeKind::kComprehension;
+bool binds(const ExprNode& e) {
+  return e.kind == ExprKind::kLet || e.kind == ExprKind::kComprehension;
 }
 
 // Whether child `i` of a binding node is in the scope of its name. The list of
 // a comprehension and the value of a let are outside.
-bool in_scope(const Node& e, std::size_t i) {
-  return e.kind == NodeKind::kLet ? i == 1 : i != 1;
+bool in_scope(const ExprNode& e, std::size_t i) {
+  return e.kind == ExprKind::kLet ? i == 1 : i != 1;
 }
 
 void collect_free(const Expr& e, std::vector<std::string>& bound,
@@ -69,7 +69,7 @@ struct Renamer {
                           [&](std::size_t, const Expr& c) { return run(c); });
     }
     const std::string name = fresh(e->name);
-    Node copy = *e;
+    ExprNode copy = *e;
     copy.name = name;
     for (std::size_t i = 0; i < copy.children.size(); ++i) {
       Expr& child = copy.children[i];
@@ -99,22 +99,22 @@ bool operator==(const Number& a, const Number& b) {
          (std::isnan(a.d) && std::isnan(b.d));
 }
 
-Expr make_node(Node node) {
+Expr make_node(ExprNode node) {
   node.depth = 1;
   for (const Expr& c : node.children) {
     node.depth = std::max(node.depth, c->depth + 1);
   }
-  return std::make_shared<const Node>(std::move(node));
+  return std::make_shared<const ExprNode>(std::move(node));
 }
 
-Expr with_children(const Node& e, std::vector<Expr> children) {
-  Node copy = e;
+Expr with_children(const ExprNode& e, std::vector<Expr> children) {
+  ExprNode copy = e;
   copy.children = std::move(children);
   return make_node(std::move(copy));
 }
 
 Expr make_number(Number n, const Location& at) {
-  return make_node({.kind = NodeKind::kNumber, .number = n, .at = at});
+  return make_node({.kind = ExprKind::kNumber, .number = n, .at = at});
 }
 Expr make_int(std::int64_t v, const Location& at) {
   return make_number(Number::of(v), at);
@@ -123,34 +123,34 @@ Expr make_double(double v, const Location& at) {
   return make_number(Number::of(v), at);
 }
 Expr make_bool(bool v, const Location& at) {
-  return make_node({.kind = NodeKind::kBool,
+  return make_node({.kind = ExprKind::kBool,
                     .number = Number::of(std::int64_t{v}),
                     .at = at});
 }
 Expr make_none(const Location& at) {
-  return make_node({.kind = NodeKind::kNone, .at = at});
+  return make_node({.kind = ExprKind::kNone, .at = at});
 }
 Expr make_string(std::string v, const Location& at) {
-  return make_node({.kind = NodeKind::kString, .name = std::move(v), .at = at});
+  return make_node({.kind = ExprKind::kString, .name = std::move(v), .at = at});
 }
 Expr make_name(std::string v, const Location& at) {
-  return make_node({.kind = NodeKind::kName, .name = std::move(v), .at = at});
+  return make_node({.kind = ExprKind::kName, .name = std::move(v), .at = at});
 }
 Expr make_unary(Op op, Expr x, const Location& at) {
-  return make_node({.kind = NodeKind::kUnary,
+  return make_node({.kind = ExprKind::kUnary,
                     .op = op,
                     .children = {std::move(x)},
                     .at = at});
 }
 Expr make_binary(Op op, Expr a, Expr b, const Location& at) {
-  return make_node({.kind = NodeKind::kBinary,
+  return make_node({.kind = ExprKind::kBinary,
                     .op = op,
                     .children = {std::move(a), std::move(b)},
                     .at = at});
 }
 Expr make_call(std::string name, std::vector<Expr> args, const Location& at,
                std::vector<std::string> keywords) {
-  return make_node({.kind = NodeKind::kCall,
+  return make_node({.kind = ExprKind::kCall,
                     .name = std::move(name),
                     .children = std::move(args),
                     .keywords = std::move(keywords),
@@ -159,7 +159,7 @@ Expr make_call(std::string name, std::vector<Expr> args, const Location& at,
 Expr make_method(Expr receiver, std::string name, std::vector<Expr> args,
                  const Location& at, std::vector<std::string> keywords) {
   args.insert(args.begin(), std::move(receiver));
-  return make_node({.kind = NodeKind::kMethod,
+  return make_node({.kind = ExprKind::kMethod,
                     .name = std::move(name),
                     .children = std::move(args),
                     .keywords = std::move(keywords),
@@ -167,12 +167,12 @@ Expr make_method(Expr receiver, std::string name, std::vector<Expr> args,
 }
 Expr make_if(Expr condition, Expr a, Expr b, const Location& at) {
   return make_node(
-      {.kind = NodeKind::kIf,
+      {.kind = ExprKind::kIf,
        .children = {std::move(condition), std::move(a), std::move(b)},
        .at = at});
 }
 Expr make_let(std::string name, Expr value, Expr body, const Location& at) {
-  return make_node({.kind = NodeKind::kLet,
+  return make_node({.kind = ExprKind::kLet,
                     .name = std::move(name),
                     .children = {std::move(value), std::move(body)},
                     .at = at});
@@ -204,21 +204,21 @@ std::size_t hash(const Expr& e) {
   return h;
 }
 
-bool is_number(const Expr& e) { return e && e->kind == NodeKind::kNumber; }
+bool is_number(const Expr& e) { return e && e->kind == ExprKind::kNumber; }
 bool is_number(const Expr& e, double value) {
   return is_number(e) && e->number.equals(value);
 }
 bool is_name(const Expr& e, std::string_view name) {
-  return e && e->kind == NodeKind::kName && e->name == name;
+  return e && e->kind == ExprKind::kName && e->name == name;
 }
 bool is_call(const Expr& e, std::string_view name, std::size_t arguments) {
-  return e && e->kind == NodeKind::kCall && e->name == name &&
+  return e && e->kind == ExprKind::kCall && e->name == name &&
          e->children.size() == arguments;
 }
 
 std::string dotted_name(const Expr& e) {
-  if (e->kind == NodeKind::kName) return e->name;
-  if (e->kind == NodeKind::kAttribute) {
+  if (e->kind == ExprKind::kName) return e->name;
+  if (e->kind == ExprKind::kAttribute) {
     const std::string base = dotted_name(e->children[0]);
     if (!base.empty()) return fmt::format("{}.{}", base, e->name);
   }

@@ -14,7 +14,7 @@
 
 namespace sy::lang {
 
-enum class NodeKind : std::uint8_t {
+enum class ExprKind : std::uint8_t {
   kNumber,  // number
   kBool,    // number.i
   kNone,
@@ -74,12 +74,12 @@ struct Number {
 // Shortest text that reads back as the same number; pi, inf and nan by name.
 std::string to_string(const Number& n);
 
-struct Node;
+struct ExprNode;
 // Immutable and shared; null after an error. Safe to use from several threads.
-using Expr = std::shared_ptr<const Node>;
+using Expr = std::shared_ptr<const ExprNode>;
 
-struct Node {
-  NodeKind kind;
+struct ExprNode {
+  ExprKind kind;
   Op op = Op::kNeg;
   std::uint32_t depth = 1;
   Number number = {};
@@ -91,7 +91,7 @@ struct Node {
   Location at = {};
 
   // The arguments of a call or method begin here.
-  std::size_t first_argument() const { return kind == NodeKind::kMethod; }
+  std::size_t first_argument() const { return kind == ExprKind::kMethod; }
 };
 
 // No tree is deeper; the parser reports one that would be.
@@ -114,9 +114,9 @@ Expr make_method(Expr receiver, std::string name, std::vector<Expr> args,
 Expr make_if(Expr condition, Expr a, Expr b, const Location& at = {});
 Expr make_let(std::string name, Expr value, Expr body, const Location& at = {});
 // Any node from its parts; computes the depth.
-Expr make_node(Node node);
+Expr make_node(ExprNode node);
 // `e` with other children, at the same place.
-Expr with_children(const Node& e, std::vector<Expr> children);
+Expr with_children(const ExprNode& e, std::vector<Expr> children);
 
 // Structural equality and hash; places do not count.
 bool equal(const Expr& a, const Expr& b);

@@ -18,24 +18,24 @@ class Lowering {
 
   int run(const Expr& e) {
     switch (e->kind) {
-      case NodeKind::kNumber:
+      case ExprKind::kNumber:
         return dag_.constant(e->number.is_int ? Uniform::of(e->number.i)
                                               : Uniform::of(e->number.d),
                              false);
-      case NodeKind::kBool:
+      case ExprKind::kBool:
         return dag_.constant(Uniform::of(e->number.i), true);
-      case NodeKind::kName:
-      case NodeKind::kAttribute: return name(dotted_name(e));
-      case NodeKind::kUnary:
+      case ExprKind::kName:
+      case ExprKind::kAttribute: return name(dotted_name(e));
+      case ExprKind::kUnary:
         return dag_.op(e->op == Op::kNot ? Prim::logical_not : Prim::neg,
                        run(e->children[0]));
-      case NodeKind::kBinary: return binary(*e);
-      case NodeKind::kIf: {
+      case ExprKind::kBinary: return binary(*e);
+      case ExprKind::kIf: {
         const int c = run(e->children[0]);
         const int a = run(e->children[1]);
         return dag_.op(Prim::select, c, a, run(e->children[2]));
       }
-      case NodeKind::kLet: {
+      case ExprKind::kLet: {
         const int value = run(e->children[0]);
         locals_.emplace_back(e->name, value);
         const int body = run(e->children[1]);
@@ -70,13 +70,13 @@ class Lowering {
     return dag_.input(index, RegClass::kValue);
   }
 
-  int question(const Node& e) {
+  int question(const ExprNode& e) {
     for (int i = 0; i < 2; ++i) {
-      const Node& literal = *e.children[i];
+      const ExprNode& literal = *e.children[i];
       ScalarInput input;
-      if (literal.kind == NodeKind::kNone) {
+      if (literal.kind == ExprKind::kNone) {
         input.kind = ScalarInput::Kind::kHasValue;
-      } else if (literal.kind == NodeKind::kString) {
+      } else if (literal.kind == ExprKind::kString) {
         input.kind = ScalarInput::Kind::kEquals;
         input.text = literal.name;
       } else {
@@ -84,14 +84,14 @@ class Lowering {
       }
       input.name = dotted_name(e.children[1 - i]);
       const bool negate =
-          (literal.kind == NodeKind::kNone) == (e.op == Op::kEq);
+          (literal.kind == ExprKind::kNone) == (e.op == Op::kEq);
       const int v = dag_.scalar(std::move(input), true);
       return negate ? dag_.op(Prim::logical_not, v) : v;
     }
     return -1;
   }
 
-  int binary(const Node& e) {
+  int binary(const ExprNode& e) {
     if (const int v = question(e); v >= 0) return v;
     static constexpr Prim kOps[] = {
         Prim::add,       Prim::sub,         Prim::mul,       Prim::div,

@@ -18,8 +18,8 @@ struct Part {
 };
 
 bool is_literal(const Expr& e) {
-  return e->kind == NodeKind::kNumber || e->kind == NodeKind::kString ||
-         e->kind == NodeKind::kBool;
+  return e->kind == ExprKind::kNumber || e->kind == ExprKind::kString ||
+         e->kind == ExprKind::kBool;
 }
 
 Op flipped(Op op) {
@@ -33,10 +33,10 @@ Op flipped(Op op) {
 }
 
 Part part_of(const Expr& e) {
-  if (e->kind == NodeKind::kUnary && e->op == Op::kNot) {
+  if (e->kind == ExprKind::kUnary && e->op == Op::kNot) {
     return {e, e->children[0], Op::kEq, make_bool(false)};
   }
-  if (e->kind == NodeKind::kBinary && is_comparison(e->op)) {
+  if (e->kind == ExprKind::kBinary && is_comparison(e->op)) {
     const Expr &a = e->children[0], &b = e->children[1];
     if (is_literal(b)) return {e, a, e->op, b};
     if (is_literal(a)) return {e, b, flipped(e->op), a};
@@ -45,7 +45,7 @@ Part part_of(const Expr& e) {
 }
 
 void add_parts(const Expr& e, std::vector<Part>& out) {
-  if (e->kind == NodeKind::kBinary && e->op == Op::kAnd) {
+  if (e->kind == ExprKind::kBinary && e->op == Op::kAnd) {
     add_parts(e->children[0], out);
     add_parts(e->children[1], out);
   } else {

@@ -139,7 +139,7 @@ std::string fresh_name(std::string wanted, const std::set<std::string>& taken) {
 
 void add_bound_names(const Expr& e, std::set<std::string>& out) {
   if (!e) return;
-  if (e->kind == NodeKind::kLet || e->kind == NodeKind::kComprehension) {
+  if (e->kind == ExprKind::kLet || e->kind == ExprKind::kComprehension) {
     out.insert(cpp_name(e->name));
   }
   for (const Expr& c : e->children) add_bound_names(c, out);

@@ -54,8 +54,8 @@ bool is_predicate(std::string_view function) {
          t == PrimType::BB_B || t == PrimType::B_T;
 }
 
-std::string_view function_of(const Node& e) {
-  if (e.kind == NodeKind::kCall) return e.name;
+std::string_view function_of(const ExprNode& e) {
+  if (e.kind == ExprKind::kCall) return e.name;
   switch (e.op) {
     case Op::kNeg: return "neg";
     case Op::kAdd: return "add";
@@ -71,7 +71,7 @@ std::string_view function_of(const Node& e) {
 
 // All names of a formula at once, so that an operand called `y` is safe.
 Expr instantiate(const Expr& formula, const std::map<std::string, Expr>& with) {
-  if (formula->kind == NodeKind::kName) {
+  if (formula->kind == ExprKind::kName) {
     const auto it = with.find(formula->name);
     return it == with.end() ? formula : it->second;
   }
@@ -111,9 +111,9 @@ class Differentiator {
       return nullptr;
     }
     switch (e->kind) {
-      case NodeKind::kName:
-      case NodeKind::kAttribute: return g;
-      case NodeKind::kIf:
+      case ExprKind::kName:
+      case ExprKind::kAttribute: return g;
+      case ExprKind::kIf:
         return shared(g, [&](const Expr& bound) -> Expr {
           const Expr a = adjoint(e->children[1], name, bound);
           const Expr b = adjoint(e->children[2], name, bound);
@@ -121,7 +121,7 @@ class Differentiator {
           const Expr zero = make_int(0);
           return make_if(e->children[0], a ? a : zero, b ? b : zero);
         });
-      case NodeKind::kLet: return lets(e, name, g);
+      case ExprKind::kLet: return lets(e, name, g);
       default: return function(e, name, g);
     }
   }
@@ -159,9 +159,9 @@ class Differentiator {
   Expr lets(const Expr& e, std::string_view name, const Expr& g) {
     Reaching r;
     r.names.emplace_back(name);
-    std::vector<const Node*> bindings;
+    std::vector<const ExprNode*> bindings;
     const Expr* body = &e;
-    for (; (*body)->kind == NodeKind::kLet; body = &(*body)->children[1]) {
+    for (; (*body)->kind == ExprKind::kLet; body = &(*body)->children[1]) {
       bindings.push_back(body->get());
       r.names.push_back((*body)->name);
     }
@@ -251,19 +251,19 @@ class Differentiator {
   }
 
   // Powers with a literal exponent, the reciprocal, a result at hand.
-  std::optional<Expr> special_case(const Node& e, std::size_t i,
+  std::optional<Expr> special_case(const ExprNode& e, std::size_t i,
                                    const Expr& g) {
     if ((e.name == "maximum" || e.name == "minimum") &&
         is_scalar(e.children[1 - i])) {
       const bool greater = (e.name == "maximum") == (i == 0);
       return apply(
           greater ? "if x0 >= x1 then g else 0" : "if x0 <= x1 then g else 0",
-          std::make_shared<const Node>(e), g);
+          std::make_shared<const ExprNode>(e), g);
     }
     if (e.name == "expm1" && &e == root_ && !options_.result.empty()) {
       return apply("g * (y + 1)", nullptr, g, value_of(e));
     }
-    if (e.kind != NodeKind::kBinary || i == 2) return std::nullopt;
+    if (e.kind != ExprKind::kBinary || i == 2) return std::nullopt;
     const Expr& a = e.children[0];
     const Expr& b = e.children[1];
     if (e.op == Op::kPow && i == 0 && is_number(b)) {
@@ -288,7 +288,7 @@ class Differentiator {
   }
 
   // The node itself, or the name that holds its value.
-  Expr value_of(const Node& e) const {
+  Expr value_of(const ExprNode& e) const {
     if (&e == root_ && !options_.result.empty()) {
       return make_name(options_.result);
     }
@@ -311,7 +311,7 @@ class Differentiator {
       with["g"] = bound;
       return instantiate(tree, with);
     };
-    const bool once = tree->kind != NodeKind::kIf;
+    const bool once = tree->kind != ExprKind::kIf;
     return once ? make(g) : shared(g, make);
   }
 
@@ -322,7 +322,7 @@ class Differentiator {
   const DiffOptions& options_;
   const bool shares_;
   Diagnostics& diagnostics_;
-  const Node* root_ = nullptr;
+  const ExprNode* root_ = nullptr;
   int names_ = 0;
   std::size_t calls_ = 0;
   bool too_large_ = false;
@@ -337,7 +337,7 @@ Expr with_names(const Expr& e) {
   if (e->children.empty()) return e;
   std::vector<Expr> children;
   for (const Expr& c : e->children) children.push_back(with_names(c));
-  if (e->kind == NodeKind::kLet && children[0]->depth > 1) {
+  if (e->kind == ExprKind::kLet && children[0]->depth > 1) {
     children[1] = replace(children[1], children[0], make_name(e->name));
   }
   return with_children(*e, std::move(children));

@@ -57,34 +57,34 @@ class Checker {
 
   ElementType run(const Expr& e) {
     switch (e->kind) {
-      case NodeKind::kNumber: return {};
-      case NodeKind::kBool: return {.is_bool = true};
-      case NodeKind::kNone:
+      case ExprKind::kNumber: return {};
+      case ExprKind::kBool: return {.is_bool = true};
+      case ExprKind::kNone:
         return fail(*e, "None can only be compared: 'x == None'");
-      case NodeKind::kString:
+      case ExprKind::kString:
         return fail(*e, "a string can only be compared with a str argument");
-      case NodeKind::kName:
-      case NodeKind::kAttribute: return name(e);
-      case NodeKind::kUnary: {
+      case ExprKind::kName:
+      case ExprKind::kAttribute: return name(e);
+      case ExprKind::kUnary: {
         const ElementType t = run(e->children[0]);
         return {t.uniform, e->op == Op::kNot};
       }
-      case NodeKind::kBinary: return binary(*e);
-      case NodeKind::kCall: return call(*e);
-      case NodeKind::kIf: {
+      case ExprKind::kBinary: return binary(*e);
+      case ExprKind::kCall: return call(*e);
+      case ExprKind::kIf: {
         const ElementType c = run(e->children[0]);
         const ElementType a = run(e->children[1]);
         const ElementType b = run(e->children[2]);
         return {c.uniform && a.uniform && b.uniform, a.is_bool && b.is_bool};
       }
-      case NodeKind::kLet: return let(*e);
-      case NodeKind::kMethod:
+      case ExprKind::kLet: return let(*e);
+      case ExprKind::kMethod:
         return fail(*e, "an element has no methods; got '.{}()'", e->name);
-      case NodeKind::kList:
-      case NodeKind::kComprehension:
+      case ExprKind::kList:
+      case ExprKind::kComprehension:
         return fail(*e, "expected the value of one element, got a list");
-      case NodeKind::kIndex:
-      case NodeKind::kSlice: return fail(*e, "an element cannot be indexed");
+      case ExprKind::kIndex:
+      case ExprKind::kSlice: return fail(*e, "an element cannot be indexed");
     }
     return {};
   }
@@ -93,7 +93,7 @@ class Checker {
 
  private:
   template <class... Args>
-  ElementType fail(const Node& e, fmt::format_string<const Args&...> format,
+  ElementType fail(const ExprNode& e, fmt::format_string<const Args&...> format,
                    const Args&... args) {
     ok_ = false;
     diagnostics_.error(e.at, fmt::format(format, args...));
@@ -117,7 +117,7 @@ class Checker {
     return {n->kind != ElementKind::kTensor, n->kind == ElementKind::kBool};
   }
 
-  ElementType unknown_name(const Node& e, const std::string& full) {
+  ElementType unknown_name(const ExprNode& e, const std::string& full) {
     std::vector<std::string_view> names;
     for (const auto& [n, type] : locals_) names.push_back(n);
     for (const ElementName& n : env_.names) names.push_back(n.name);
@@ -128,17 +128,17 @@ class Checker {
   }
 
   // `x == None` and `mode == 'text'`, which no other operator takes.
-  bool is_question(const Node& e) {
+  bool is_question(const ExprNode& e) {
     for (int i = 0; i < 2; ++i) {
       const Expr& literal = e.children[i];
-      const bool none = literal->kind == NodeKind::kNone;
-      if (!none && literal->kind != NodeKind::kString) continue;
+      const bool none = literal->kind == ExprKind::kNone;
+      if (!none && literal->kind != ExprKind::kString) continue;
       const Expr& other = e.children[1 - i];
       const std::string full = dotted_name(other);
       const ElementName* n = full.empty() ? nullptr : env_.find(full);
       if (e.op != Op::kEq && e.op != Op::kNe) {
         fail(e, "expected '==' or '!=', got '{}'", to_string(e.op));
-      } else if (none && other->kind == NodeKind::kNone) {
+      } else if (none && other->kind == ExprKind::kNone) {
       } else if (!full.empty() && !n) {
         unknown_name(*other, full);
       } else if (none && (!n || !n->optional)) {
@@ -151,7 +151,7 @@ class Checker {
     return false;
   }
 
-  ElementType binary(const Node& e) {
+  ElementType binary(const ExprNode& e) {
     if (is_question(e)) return {true, true};
     const ElementType a = run(e.children[0]);
     const ElementType b = run(e.children[1]);
@@ -160,7 +160,7 @@ class Checker {
     return {a.uniform && b.uniform, is_bool};
   }
 
-  ElementType let(const Node& e) {
+  ElementType let(const ExprNode& e) {
     const ElementType value = run(e.children[0]);
     for (const auto& [n, type] : locals_) {
       if (n == e.name) return fail(e, "'{}' is already defined", e.name);
@@ -174,7 +174,7 @@ class Checker {
     return body;
   }
 
-  ElementType call(const Node& e) {
+  ElementType call(const ExprNode& e) {
     std::vector<ElementType> types;
     for (const Expr& c : e.children) types.push_back(run(c));
     const ElementFunction* f = find_element_function(e.name);
@@ -225,7 +225,7 @@ std::vector<ElementFunction> all_functions() {
   return all;
 }
 
-Expr expand_call(const Node& e, std::vector<Expr> c) {
+Expr expand_call(const ExprNode& e, std::vector<Expr> c) {
   for (const OperatorName& o : kOperators) {
     if (e.name != o.function) continue;
     return c.size() == 1 ? make_unary(o.op, c[0], e.at)
@@ -325,7 +325,7 @@ Expr expand_element(const Expr& e) {
     children.push_back(expand_element(c));
     changed |= children.back() != c;
   }
-  if (e->kind == NodeKind::kCall) return expand_call(*e, std::move(children));
+  if (e->kind == ExprKind::kCall) return expand_call(*e, std::move(children));
   return changed ? with_children(*e, std::move(children)) : e;
 }
 

@@ -15,22 +15,22 @@ Uniform walk(const Expr& e, const Values& values) {
     return walk(e->children[i], values);
   };
   switch (e->kind) {
-    case NodeKind::kNumber:
+    case ExprKind::kNumber:
       return e->number.is_int ? Uniform::of(e->number.i)
                               : Uniform::of(e->number.d);
-    case NodeKind::kBool: return Uniform::of(e->number.i);
-    case NodeKind::kName:
-    case NodeKind::kAttribute: return values.at(dotted_name(e));
-    case NodeKind::kIf: return child(0).as_double() != 0 ? child(1) : child(2);
-    case NodeKind::kLet: {
+    case ExprKind::kBool: return Uniform::of(e->number.i);
+    case ExprKind::kName:
+    case ExprKind::kAttribute: return values.at(dotted_name(e));
+    case ExprKind::kIf: return child(0).as_double() != 0 ? child(1) : child(2);
+    case ExprKind::kLet: {
       Values inner = values;
       inner[e->name] = child(0);
       return walk(e->children[1], inner);
     }
-    case NodeKind::kUnary:
+    case ExprKind::kUnary:
       return eval_uniform(e->op == Op::kNot ? Prim::logical_not : Prim::neg,
                           child(0));
-    case NodeKind::kBinary: {
+    case ExprKind::kBinary: {
       static constexpr Prim kOps[] = {
           Prim::add,       Prim::sub,         Prim::mul,       Prim::div,
           Prim::floor_div, Prim::remainder,   Prim::pow,       Prim::eq,
@@ -40,7 +40,7 @@ Uniform walk(const Expr& e, const Values& values) {
           kOps[static_cast<int>(e->op) - static_cast<int>(Op::kAdd)], child(0),
           child(1));
     }
-    case NodeKind::kCall: {
+    case ExprKind::kCall: {
       const ElementFunction* f = find_element_function(e->name);
       if (!f || !f->prim) throw std::logic_error("not expanded: " + e->name);
       Uniform u[3];

@@ -31,7 +31,7 @@ constexpr Spelling kSpellings[] = {
     {"bessel_k1", "special_modified_bessel_k1(x0)"},
 };
 
-Expr spelt(const Node& e, const std::vector<Expr>& args) {
+Expr spelt(const ExprNode& e, const std::vector<Expr>& args) {
   for (const Spelling& s : kSpellings) {
     if (e.name != s.function) continue;
     Expr f = parse(s.formula);
@@ -68,7 +68,7 @@ bool gives_truth(Prim prim) {
          t == PrimType::BB_B;
 }
 
-bool is_power_of_whole(const Node& e) {
+bool is_power_of_whole(const ExprNode& e) {
   const Expr& n = e.children[1];
   return is_number(n) && n->number.as_double() >= 0 &&
          n->number.as_double() == std::floor(n->number.as_double());
@@ -76,16 +76,16 @@ bool is_power_of_whole(const Node& e) {
 
 // The operands of a function that it must not see where its value is not used:
 // from this one on; none if it is their number.
-std::size_t first_risky(const Node& e) {
+std::size_t first_risky(const ExprNode& e) {
   const std::size_t none = e.children.size();
   switch (e.kind) {
-    case NodeKind::kCall: {
+    case ExprKind::kCall: {
       const ElementFunction* f = find_element_function(e.name);
       const bool tame = !f || !f->prim || gives_truth(*f->prim) ||
                         std::ranges::find(kTame, e.name) != std::end(kTame);
       return tame ? none : 0;
     }
-    case NodeKind::kBinary:
+    case ExprKind::kBinary:
       if (e.op == Op::kPow) return is_power_of_whole(e) ? none : 0;
       return e.op == Op::kDiv || e.op == Op::kFloorDiv || e.op == Op::kMod
                  ? 1
@@ -104,7 +104,7 @@ class Guard {
   explicit Guard(const ElementEnv& env) : env_(env) {}
 
   Expr run(const Expr& e) {
-    if (e->kind == NodeKind::kLet) {
+    if (e->kind == ExprKind::kLet) {
       const Expr value = run(e->children[0]);
       const std::size_t depth = bind(*e);
       const Expr body = run(e->children[1]);
@@ -114,7 +114,7 @@ class Guard {
     if (e->children.empty()) return e;
     std::vector<Expr> children;
     for (const Expr& c : e->children) children.push_back(run(c));
-    if (e->kind == NodeKind::kIf && !is_uniform(e->children[0])) {
+    if (e->kind == ExprKind::kIf && !is_uniform(e->children[0])) {
       for (const int i : {1, 2}) {
         children[i] = branch(children[i], e->children[0], i == 1);
       }
@@ -129,7 +129,7 @@ class Guard {
     return type && type->uniform;
   }
 
-  std::size_t bind(const Node& let) {
+  std::size_t bind(const ExprNode& let) {
     const std::size_t depth = env_.names.size();
     env_.names.push_back({let.name, is_uniform(let.children[0])
                                         ? ElementKind::kNumber
@@ -139,7 +139,7 @@ class Guard {
 
   // `e`, which counts where `condition` is `holds`.
   Expr branch(const Expr& e, const Expr& condition, bool holds) {
-    if (e->kind == NodeKind::kLet) {
+    if (e->kind == ExprKind::kLet) {
       const Expr value = branch(e->children[0], condition, holds);
       const std::size_t depth = bind(*e);
       const Expr body = branch(e->children[1], condition, holds);
@@ -153,7 +153,7 @@ class Guard {
     std::vector<Expr> children;
     for (std::size_t i = 0; i < e->children.size(); ++i) {
       // Conditions have no slope.
-      const bool choice = e->kind == NodeKind::kIf && i == 0;
+      const bool choice = e->kind == ExprKind::kIf && i == 0;
       children.push_back(
           choice ? e->children[i]
           : harmless && i >= risky
@@ -166,7 +166,7 @@ class Guard {
   // `e` with each name of a tensor a number where the branch does not count.
   Expr guarded(const Expr& e, const Expr& condition, bool holds,
                double number) const {
-    if (e->kind == NodeKind::kName) {
+    if (e->kind == ExprKind::kName) {
       if (!is_tensor(e->name)) return e;
       const Expr other = make_double(number);
       return holds ? make_if(condition, e, other)
@@ -175,7 +175,7 @@ class Guard {
     if (e->children.empty()) return e;
     std::vector<Expr> children;
     for (std::size_t i = 0; i < e->children.size(); ++i) {
-      const bool choice = e->kind == NodeKind::kIf && i == 0;
+      const bool choice = e->kind == ExprKind::kIf && i == 0;
       children.push_back(
           choice ? e->children[i]
                  : guarded(e->children[i], condition, holds, number));
@@ -230,10 +230,10 @@ class Translator {
   explicit Translator(const ElementEnv& env) : env_(env) {}
 
   Expr run(const Expr& e) {
-    if (e->kind == NodeKind::kLet) return let(*e);
+    if (e->kind == ExprKind::kLet) return let(*e);
     std::vector<Expr> children;
     for (const Expr& c : e->children) children.push_back(run(c));
-    if (e->kind == NodeKind::kIf) {
+    if (e->kind == ExprKind::kIf) {
       if (!is_uniform(e->children[0])) {
         return make_call("where", std::move(children), e->at);
       }
@@ -244,7 +244,7 @@ class Translator {
         }
       }
     }
-    if (e->kind == NodeKind::kCall) {
+    if (e->kind == ExprKind::kCall) {
       if (Expr f = spelt(*e, children)) return f;
     }
     return children.empty() ? e : with_children(*e, std::move(children));
@@ -269,7 +269,7 @@ class Translator {
     return make_call("full_like", {make_name(name), number});
   }
 
-  Expr let(const Node& e) {
+  Expr let(const ExprNode& e) {
     const bool uniform = is_uniform(e.children[0]);
     const Expr value = run(e.children[0]);
     env_.names.push_back(

@@ -30,7 +30,7 @@ std::optional<Prim> prim_of(Op op) {
 }
 
 bool is_literal(const Expr& e) {
-  return e->kind == NodeKind::kNumber || e->kind == NodeKind::kBool;
+  return e->kind == ExprKind::kNumber || e->kind == ExprKind::kBool;
 }
 
 Uniform uniform_of(const Expr& e) {
@@ -45,7 +45,7 @@ Expr literal_of(Uniform u, bool is_bool, const Location& at) {
 class Folder {
  public:
   Expr run(const Expr& e) {
-    if (e->kind == NodeKind::kLet) return let(e);
+    if (e->kind == ExprKind::kLet) return let(e);
     std::vector<Expr> c;
     c.reserve(e->children.size());
     bool changed = false;
@@ -55,10 +55,10 @@ class Folder {
     }
     const Expr f = changed ? with_children(*e, std::move(c)) : e;
     switch (f->kind) {
-      case NodeKind::kUnary: return unary(f);
-      case NodeKind::kBinary: return binary(f);
-      case NodeKind::kCall: return call(f);
-      case NodeKind::kIf: return branch(f);
+      case ExprKind::kUnary: return unary(f);
+      case ExprKind::kBinary: return binary(f);
+      case ExprKind::kCall: return call(f);
+      case ExprKind::kIf: return branch(f);
       default: return f;
     }
   }
@@ -67,20 +67,20 @@ class Folder {
   // Whether the value may be a truth value, which `x + 0` would make a number.
   bool may_be_bool(const Expr& e) const {
     switch (e->kind) {
-      case NodeKind::kBool: return true;
-      case NodeKind::kName: {
+      case ExprKind::kBool: return true;
+      case ExprKind::kName: {
         for (const auto& [name, is_bool] : locals_) {
           if (name == e->name) return is_bool;
         }
         return false;
       }
-      case NodeKind::kUnary: return e->op == Op::kNot;
-      case NodeKind::kBinary:
+      case ExprKind::kUnary: return e->op == Op::kNot;
+      case ExprKind::kBinary:
         return is_comparison(e->op) || e->op == Op::kAnd || e->op == Op::kOr;
-      case NodeKind::kIf:
+      case ExprKind::kIf:
         return may_be_bool(e->children[1]) && may_be_bool(e->children[2]);
-      case NodeKind::kLet: return true;
-      case NodeKind::kCall: {
+      case ExprKind::kLet: return true;
+      case ExprKind::kCall: {
         const ElementFunction* f = find_element_function(e->name);
         if (!f || !f->prim) return true;
         const PrimType t = kPrims[static_cast<int>(*f->prim)].type;
@@ -93,7 +93,7 @@ class Folder {
 
   Expr let(const Expr& e) {
     const Expr value = run(e->children[0]);
-    if (is_literal(value) || value->kind == NodeKind::kName) {
+    if (is_literal(value) || value->kind == ExprKind::kName) {
       return run(substitute(e->children[1], e->name, value));
     }
     locals_.emplace_back(e->name, may_be_bool(value));
@@ -114,7 +114,7 @@ class Folder {
     if (is_literal(x)) {
       return literal_of(eval_uniform(Prim::neg, uniform_of(x)), false, e->at);
     }
-    if (x->kind == NodeKind::kUnary && x->op == Op::kNeg) {
+    if (x->kind == ExprKind::kUnary && x->op == Op::kNeg) {
       return x->children[0];
     }
     return e;
@@ -165,11 +165,11 @@ class Folder {
     const Expr& a = e->children[0];
     const Expr& b = e->children[1];
     const auto known = [](const Expr& x) {
-      return is_literal(x) || x->kind == NodeKind::kNone ||
-             x->kind == NodeKind::kString;
+      return is_literal(x) || x->kind == ExprKind::kNone ||
+             x->kind == ExprKind::kString;
     };
     const auto special = [](const Expr& x) {
-      return x->kind == NodeKind::kNone || x->kind == NodeKind::kString;
+      return x->kind == ExprKind::kNone || x->kind == ExprKind::kString;
     };
     if (!known(a) || !known(b) || (!special(a) && !special(b))) {
       return nullptr;
@@ -185,7 +185,7 @@ class Folder {
       const bool value = uniform_of(e->children[i]).as_double() != 0;
       const Expr& other = e->children[1 - i];
       if (value != is_and) return make_bool(value, e->at);
-      if (may_be_bool(other) && other->kind != NodeKind::kLet) return other;
+      if (may_be_bool(other) && other->kind != ExprKind::kLet) return other;
     }
     return e;
   }

@@ -75,7 +75,7 @@ class Compiler {
     IndexCode code;
     std::vector<std::pair<std::string, Plan>> lets;
     const std::size_t scope = locals_.size();
-    while (e->kind == NodeKind::kLet) {
+    while (e->kind == ExprKind::kLet) {
       lets.emplace_back(e->name, define(*e, code.statements));
       e = e->children[1];
     }
@@ -97,28 +97,28 @@ class Compiler {
 
   Typed run(const Expr& e) {
     switch (e->kind) {
-      case NodeKind::kNumber:
+      case ExprKind::kNumber:
         if (e->number.is_int) return integer(e->number);
         return {IndexType::kNumber,
                 {cpp_double(e->number.d, headers_)},
                 plan_number(e->number)};
-      case NodeKind::kBool:
+      case ExprKind::kBool:
         return {IndexType::kBool,
                 {e->number.i ? "true" : "false"},
                 make_plan({PlanKind::kBool, {}, {}, e->number})};
-      case NodeKind::kNone: fail(*e, "None can only be compared: 'x == None'");
-      case NodeKind::kString:
+      case ExprKind::kNone: fail(*e, "None can only be compared: 'x == None'");
+      case ExprKind::kString:
         return {IndexType::kString,
                 {cpp_string(e->name)},
                 plan_of(PlanKind::kString, {}, e->name)};
-      case NodeKind::kName: return name(*e);
-      case NodeKind::kUnary: return unary(*e);
-      case NodeKind::kBinary: return binary(*e);
-      case NodeKind::kCall: return call(*e);
-      case NodeKind::kMethod:
-      case NodeKind::kAttribute: return method(*e);
-      case NodeKind::kIf: return branch(*e);
-      case NodeKind::kLet: {
+      case ExprKind::kName: return name(*e);
+      case ExprKind::kUnary: return unary(*e);
+      case ExprKind::kBinary: return binary(*e);
+      case ExprKind::kCall: return call(*e);
+      case ExprKind::kMethod:
+      case ExprKind::kAttribute: return method(*e);
+      case ExprKind::kIf: return branch(*e);
+      case ExprKind::kLet: {
         IndexCode inner = top(e);
         return {inner.type,
                 {cpp_block(inner.statements, inner.value)},
@@ -127,10 +127,10 @@ class Compiler {
                 inner.is_dims,
                 inner.is_vector};
       }
-      case NodeKind::kList: return list(*e);
-      case NodeKind::kComprehension: return comprehension(*e);
-      case NodeKind::kIndex: return index(*e);
-      case NodeKind::kSlice: return slice(*e);
+      case ExprKind::kList: return list(*e);
+      case ExprKind::kComprehension: return comprehension(*e);
+      case ExprKind::kIndex: return index(*e);
+      case ExprKind::kSlice: return slice(*e);
     }
     fail(*e, "unexpected expression");
   }
@@ -151,7 +151,7 @@ class Compiler {
   };
 
   template <class... Args>
-  [[noreturn]] void fail(const Node& e,
+  [[noreturn]] void fail(const ExprNode& e,
                          fmt::format_string<const Args&...> format,
                          const Args&... args) {
     diagnostics_.error(e.at, fmt::format(format, args...));
@@ -182,7 +182,7 @@ class Compiler {
   }
 
   // The plan of the value that the variable of the let holds.
-  Plan define(const Node& e, std::vector<std::string>& statements) {
+  Plan define(const ExprNode& e, std::vector<std::string>& statements) {
     Typed value = run(e.children[0]);
     const std::string name = cpp_name(e.name);
     const auto same = [&](const auto& n) { return cpp_name(n.name) == name; };
@@ -197,7 +197,7 @@ class Compiler {
     return std::move(value.plan);
   }
 
-  Typed name(const Node& e) {
+  Typed name(const ExprNode& e) {
     for (auto it = locals_.rbegin(); it != locals_.rend(); ++it) {
       if (it->name != e.name) continue;
       return {it->type, {cpp_name(e.name)}, plan_name(e.name),
@@ -231,7 +231,7 @@ class Compiler {
     fail(e, "unknown name '{}'{}", e.name, suggest(e.name, names));
   }
 
-  Typed unary(const Node& e) {
+  Typed unary(const ExprNode& e) {
     if (e.op == Op::kNot) {
       const Typed x = expect(e.children[0], IndexType::kBool);
       return {IndexType::kBool,
@@ -254,7 +254,7 @@ class Compiler {
 
   // The result of f where `condition` is `truth`.
   template <class F>
-  Typed where(const Node& condition, bool truth, const F& f) {
+  Typed where(const ExprNode& condition, bool truth, const F& f) {
     const std::size_t before = given_.size();
     collect_given(condition, truth, given_);
     Typed t = f();
@@ -263,12 +263,12 @@ class Compiler {
   }
 
   // `x == None`; nothing if it is no such question.
-  std::optional<Typed> question(const Node& e) {
+  std::optional<Typed> question(const ExprNode& e) {
     for (int i = 0; i < 2; ++i) {
-      if (e.children[i]->kind != NodeKind::kNone) continue;
-      const Node& other = *e.children[1 - i];
+      if (e.children[i]->kind != ExprKind::kNone) continue;
+      const ExprNode& other = *e.children[1 - i];
       const IndexName* n = env_.find(other.name);
-      if (other.kind != NodeKind::kName || !n || !n->optional) {
+      if (other.kind != ExprKind::kName || !n || !n->optional) {
         fail(other, "expected an optional argument beside None");
       }
       const Cpp has =
@@ -285,7 +285,7 @@ class Compiler {
     return std::nullopt;
   }
 
-  Typed binary(const Node& e) {
+  Typed binary(const ExprNode& e) {
     if (const auto q = question(e)) return *q;
     if (e.op == Op::kAnd || e.op == Op::kOr) {
       const bool is_and = e.op == Op::kAnd;
@@ -304,7 +304,7 @@ class Compiler {
     return arithmetic(e, a, b);
   }
 
-  Typed comparison(const Node& e, const Typed& a, const Typed& b) {
+  Typed comparison(const ExprNode& e, const Typed& a, const Typed& b) {
     const bool numbers = converts(a.type, IndexType::kNumber) &&
                          converts(b.type, IndexType::kNumber);
     const bool equality = e.op == Op::kEq || e.op == Op::kNe;
@@ -329,7 +329,7 @@ class Compiler {
             plan_binary(e.op, a.plan, b.plan)};
   }
 
-  Typed arithmetic(const Node& e, const Typed& a, const Typed& b) {
+  Typed arithmetic(const ExprNode& e, const Typed& a, const Typed& b) {
     if (e.op == Op::kAdd && a.type == IndexType::kList &&
         b.type == IndexType::kList) {
       return dims(built_in("concat", {a.cpp.text, b.cpp.text}),
@@ -365,7 +365,7 @@ class Compiler {
     fail(e, "'{}' is not for indices", to_string(e.op));
   }
 
-  Typed call(const Node& e) {
+  Typed call(const ExprNode& e) {
     if (!e.keywords.empty()) {
       fail(e, "'{}' takes no keyword arguments", e.name);
     }
@@ -394,14 +394,14 @@ class Compiler {
 
   // An optional int may be handed on as it is.
   Typed argument(const Expr& e) {
-    if (e->kind == NodeKind::kNone) {
+    if (e->kind == ExprKind::kNone) {
       return {IndexType::kOther,
               {""},
               plan_of(PlanKind::kNone, {}),
               "std::nullopt"};
     }
     const IndexName* n =
-        e->kind == NodeKind::kName ? env_.find(e->name) : nullptr;
+        e->kind == ExprKind::kName ? env_.find(e->name) : nullptr;
     if (!n || !n->optional || n->type != IndexType::kInt) return run(e);
     Typed t{IndexType::kOther, {""}, plan_name(n->name)};
     if (is_given(n->name)) t = run(e);
@@ -454,7 +454,7 @@ class Compiler {
     return out + ')';
   }
 
-  Typed method(const Node& e) {
+  Typed method(const ExprNode& e) {
     const Typed self = run(e.children[0]);
     if (self.type == IndexType::kNumber && e.name == "dtype") {
       // The dtype of a Scalar: bool, int64 or float64.
@@ -494,7 +494,7 @@ class Compiler {
             plan_of(PlanKind::kMetadata, std::move(plans), e.name)};
   }
 
-  Typed branch(const Node& e) {
+  Typed branch(const ExprNode& e) {
     const Typed c = expect(e.children[0], IndexType::kBool);
     const auto side = [&](bool truth) {
       return where(*e.children[0], truth,
@@ -522,7 +522,7 @@ class Compiler {
             lists};
   }
 
-  Typed list(const Node& e) {
+  Typed list(const ExprNode& e) {
     std::vector<std::string> items;
     PlanNode plan{PlanKind::kList};
     plan.type = TypeKind::kInt;
@@ -539,7 +539,7 @@ class Compiler {
         make_plan(std::move(plan)));
   }
 
-  Typed comprehension(const Node& e) {
+  Typed comprehension(const ExprNode& e) {
     const Typed source = run(e.children[1]);
     IndexType item = IndexType::kInt;
     std::string parameter = "int64_t " + cpp_name(e.name);
@@ -588,7 +588,7 @@ class Compiler {
             true};
   }
 
-  Typed index(const Node& e) {
+  Typed index(const ExprNode& e) {
     const Typed source = run(e.children[0]);
     const Typed i = expect(e.children[1], IndexType::kInt);
     IndexType type = IndexType::kInt;
@@ -602,12 +602,12 @@ class Compiler {
             plan_of(PlanKind::kAt, {source.plan, i.plan})};
   }
 
-  Typed slice(const Node& e) {
+  Typed slice(const ExprNode& e) {
     const Typed source = expect(e.children[0], IndexType::kList);
     std::vector<std::string> args = {source.cpp.text, "0", "INT64_MAX"};
     std::vector<Plan> plans = {source.plan, {}, {}};
     for (std::size_t i = 1; i < 3; ++i) {
-      if (e.children[i]->kind == NodeKind::kNone) continue;
+      if (e.children[i]->kind == ExprKind::kNone) continue;
       const Typed bound = expect(e.children[i], IndexType::kInt);
       args[i] = bound.cpp.text;
       plans[i] = bound.plan;
@@ -626,19 +626,19 @@ class Compiler {
 
 }  // namespace
 
-void collect_given(const Node& e, bool truth, Names& out) {
-  if (e.kind == NodeKind::kUnary && e.op == Op::kNot) {
+void collect_given(const ExprNode& e, bool truth, Names& out) {
+  if (e.kind == ExprKind::kUnary && e.op == Op::kNot) {
     return collect_given(*e.children[0], !truth, out);
   }
-  if (e.kind != NodeKind::kBinary) return;
+  if (e.kind != ExprKind::kBinary) return;
   if (e.op == (truth ? Op::kAnd : Op::kOr)) {
     collect_given(*e.children[0], truth, out);
     collect_given(*e.children[1], truth, out);
   }
   if (e.op != (truth ? Op::kNe : Op::kEq)) return;
   for (std::size_t i = 0; i < 2; ++i) {
-    const Node& name = *e.children[1 - i];
-    if (e.children[i]->kind == NodeKind::kNone && name.kind == NodeKind::kName)
+    const ExprNode& name = *e.children[1 - i];
+    if (e.children[i]->kind == ExprKind::kNone && name.kind == ExprKind::kName)
       out.push_back(name.name);
   }
 }

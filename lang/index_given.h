@@ -15,7 +15,7 @@ namespace sy::lang {
 using Names = std::vector<std::string>;
 
 // Adds the names that are not None where `e` is `truth`.
-void collect_given(const Node& e, bool truth, Names& out);
+void collect_given(const ExprNode& e, bool truth, Names& out);
 
 // compile_index() where the arguments `given` are known not to be None.
 std::optional<IndexCode> compile_given(const Expr& e, const IndexEnv& env,

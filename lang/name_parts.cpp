@@ -60,14 +60,14 @@ class PartNamer {
 
   // One operation of names and of what does not depend.
   Expr flat(const Expr& e) {
-    if (e->kind == NodeKind::kLet) {
+    if (e->kind == ExprKind::kLet) {
       bind(e->name, flat(e->children[0]), depends(e->children[0]));
       return flat(e->children[1]);
     }
     if (e->children.empty() || !dotted_name(e).empty() || !depends(e)) return e;
     std::vector<Expr> children;
     for (std::size_t i = 0; i < e->children.size(); ++i) {
-      const bool branch = e->kind == NodeKind::kIf && i > 0;
+      const bool branch = e->kind == ExprKind::kIf && i > 0;
       children.push_back(branch ? run(e->children[i]) : named(e->children[i]));
     }
     return with_children(*e, std::move(children));

@@ -242,14 +242,14 @@ class Parser {
         const Location name_at = here();
         advance();
         if (accept("(")) {
-          Node call{.kind = NodeKind::kMethod,
-                    .name = std::move(name),
-                    .children = {std::move(e)},
-                    .at = name_at};
+          ExprNode call{.kind = ExprKind::kMethod,
+                        .name = std::move(name),
+                        .children = {std::move(e)},
+                        .at = name_at};
           arguments(call);
           e = make_node(std::move(call));
         } else {
-          e = make_node({.kind = NodeKind::kAttribute,
+          e = make_node({.kind = ExprKind::kAttribute,
                          .name = std::move(name),
                          .children = {std::move(e)},
                          .at = name_at});
@@ -266,7 +266,7 @@ class Parser {
     if (!now_.is(":")) begin = expression();
     if (!accept(":")) {
       expect("]", "after an index");
-      return make_node({.kind = NodeKind::kIndex,
+      return make_node({.kind = ExprKind::kIndex,
                         .children = {std::move(list), std::move(begin)},
                         .at = at});
     }
@@ -274,12 +274,12 @@ class Parser {
     if (!now_.is("]")) end = expression();
     expect("]", "after a slice");
     return make_node(
-        {.kind = NodeKind::kSlice,
+        {.kind = ExprKind::kSlice,
          .children = {std::move(list), std::move(begin), std::move(end)},
          .at = at});
   }
 
-  void arguments(Node& call) {
+  void arguments(ExprNode& call) {
     bool any_keyword = false;
     if (!accept(")")) {
       do {
@@ -335,18 +335,18 @@ class Parser {
     if (name == "false" || name == "False") return make_bool(false, at);
     if (name == "None") return make_none(at);
     if (!accept("(")) return make_name(std::move(name), at);
-    Node call{.kind = NodeKind::kCall, .name = std::move(name), .at = at};
+    ExprNode call{.kind = ExprKind::kCall, .name = std::move(name), .at = at};
     arguments(call);
     return checked(make_node(std::move(call)));
   }
 
   Expr list(const Location& at) {
-    Node node{.kind = NodeKind::kList, .at = at};
+    ExprNode node{.kind = ExprKind::kList, .at = at};
     if (accept("]")) return make_node(std::move(node));
     node.children.push_back(expression());
     if (accept("for")) {
       const Level level(*this);
-      node.kind = NodeKind::kComprehension;
+      node.kind = ExprKind::kComprehension;
       node.name = binding("for");
       expect("in", "after the name of a comprehension");
       node.children.push_back(disjunction());

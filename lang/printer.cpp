@@ -46,13 +46,13 @@ bool is_negative(const Number& n) {
   return n.is_int ? n.i < 0 : std::signbit(n.d) && !std::isnan(n.d);
 }
 
-Level level_of(const Node& e) {
+Level level_of(const ExprNode& e) {
   switch (e.kind) {
-    case NodeKind::kLet:
-    case NodeKind::kIf: return kWhole;
-    case NodeKind::kUnary:
-    case NodeKind::kBinary: return level_of(e.op);
-    case NodeKind::kNumber: return is_negative(e.number) ? kSign : kPostfix;
+    case ExprKind::kLet:
+    case ExprKind::kIf: return kWhole;
+    case ExprKind::kUnary:
+    case ExprKind::kBinary: return level_of(e.op);
+    case ExprKind::kNumber: return is_negative(e.number) ? kSign : kPostfix;
     default: return kPostfix;
   }
 }
@@ -69,31 +69,31 @@ class Printer {
   }
 
  private:
-  void print(const Node& e) {
+  void print(const ExprNode& e) {
     switch (e.kind) {
-      case NodeKind::kNumber: out += to_string(e.number); break;
-      case NodeKind::kBool: out += e.number.i ? "true" : "false"; break;
-      case NodeKind::kNone: out += "None"; break;
-      case NodeKind::kString: quoted(e.name); break;
-      case NodeKind::kName: out += e.name; break;
-      case NodeKind::kUnary: unary(e); break;
-      case NodeKind::kBinary: binary(e); break;
-      case NodeKind::kCall:
+      case ExprKind::kNumber: out += to_string(e.number); break;
+      case ExprKind::kBool: out += e.number.i ? "true" : "false"; break;
+      case ExprKind::kNone: out += "None"; break;
+      case ExprKind::kString: quoted(e.name); break;
+      case ExprKind::kName: out += e.name; break;
+      case ExprKind::kUnary: unary(e); break;
+      case ExprKind::kBinary: binary(e); break;
+      case ExprKind::kCall:
         out += e.name;
         arguments(e);
         break;
-      case NodeKind::kMethod:
+      case ExprKind::kMethod:
         receiver(e.children[0]);
         out += '.';
         out += e.name;
         arguments(e);
         break;
-      case NodeKind::kAttribute:
+      case ExprKind::kAttribute:
         receiver(e.children[0]);
         out += '.';
         out += e.name;
         break;
-      case NodeKind::kIf:
+      case ExprKind::kIf:
         out += "if ";
         print(e.children[0], kWhole);
         out += " then ";
@@ -101,32 +101,32 @@ class Printer {
         out += " else ";
         print(e.children[2], kWhole);
         break;
-      case NodeKind::kLet:
+      case ExprKind::kLet:
         append(out, "let {} = ", e.name);
         print(e.children[0], kWhole);
         out += " in ";
         print(e.children[1], kWhole);
         break;
-      case NodeKind::kList:
+      case ExprKind::kList:
         out += '[';
         items(e, 0);
         out += ']';
         break;
-      case NodeKind::kComprehension: comprehension(e); break;
-      case NodeKind::kIndex:
+      case ExprKind::kComprehension: comprehension(e); break;
+      case ExprKind::kIndex:
         receiver(e.children[0]);
         out += '[';
         print(e.children[1], kWhole);
         out += ']';
         break;
-      case NodeKind::kSlice:
+      case ExprKind::kSlice:
         receiver(e.children[0]);
         out += '[';
-        if (e.children[1]->kind != NodeKind::kNone) {
+        if (e.children[1]->kind != ExprKind::kNone) {
           print(e.children[1], kWhole);
         }
         out += ':';
-        if (e.children[2]->kind != NodeKind::kNone) {
+        if (e.children[2]->kind != ExprKind::kNone) {
           print(e.children[2], kWhole);
         }
         out += ']';
@@ -136,7 +136,7 @@ class Printer {
 
   // `1.size` would read as a number, so literals are put into parentheses.
   void receiver(const Expr& e) {
-    if (e->kind == NodeKind::kNumber) {
+    if (e->kind == ExprKind::kNumber) {
       out += '(';
       print(*e);
       out += ')';
@@ -152,7 +152,7 @@ class Printer {
     out += quote;
   }
 
-  void unary(const Node& e) {
+  void unary(const ExprNode& e) {
     const Expr& x = e.children[0];
     if (e.op == Op::kNot) {
       out += "not ";
@@ -161,7 +161,7 @@ class Printer {
     }
     out += '-';
     // `-1` would read as the literal.
-    if (x->kind == NodeKind::kNumber) {
+    if (x->kind == ExprKind::kNumber) {
       out += '(';
       print(*x);
       out += ')';
@@ -170,7 +170,7 @@ class Printer {
     }
   }
 
-  void binary(const Node& e) {
+  void binary(const ExprNode& e) {
     const Level level = level_of(e.op);
     Level left = level;
     auto right = static_cast<Level>(level + 1);
@@ -187,7 +187,7 @@ class Printer {
     print(e.children[1], right);
   }
 
-  void items(const Node& e, std::size_t first) {
+  void items(const ExprNode& e, std::size_t first) {
     for (std::size_t i = first; i < e.children.size(); ++i) {
       if (i > first) out += ", ";
       if (!e.keywords.empty() && !e.keywords[i - first].empty()) {
@@ -198,13 +198,13 @@ class Printer {
     }
   }
 
-  void arguments(const Node& e) {
+  void arguments(const ExprNode& e) {
     out += '(';
     items(e, e.first_argument());
     out += ')';
   }
 
-  void comprehension(const Node& e) {
+  void comprehension(const ExprNode& e) {
     out += '[';
     print(e.children[0], kWhole);
     append(out, " for {} in ", e.name);

@@ -94,7 +94,7 @@ class Reader {
       return out;
     }
     Formula f = formula(node, what);
-    if (split && f.expr && f.expr->kind == NodeKind::kList) {
+    if (split && f.expr && f.expr->kind == ExprKind::kList) {
       for (const Expr& item : f.expr->children) {
         out.push_back({Text(to_string(item), item->at), item});
       }

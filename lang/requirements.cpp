@@ -29,23 +29,23 @@ class Sides {
  private:
   enum class Truth { kFalse, kTrue, kUnknown };
 
-  static bool asks_none(const Node& e) {
-    return e.children[0]->kind == NodeKind::kNone ||
-           e.children[1]->kind == NodeKind::kNone;
+  static bool asks_none(const ExprNode& e) {
+    return e.children[0]->kind == ExprKind::kNone ||
+           e.children[1]->kind == ExprKind::kNone;
   }
 
   void add(const Expr& e, Truth truth, const Expr& reached,
            const Names& given) {
-    if (e->kind == NodeKind::kLet) {
+    if (e->kind == ExprKind::kLet) {
       return add(e->children[1], truth, reached, given);
     }
-    if (e->kind == NodeKind::kUnary && e->op == Op::kNot) {
+    if (e->kind == ExprKind::kUnary && e->op == Op::kNot) {
       const Truth other = truth == Truth::kUnknown ? truth
                           : truth == Truth::kTrue  ? Truth::kFalse
                                                    : Truth::kTrue;
       return add(e->children[0], other, reached, given);
     }
-    if (e->kind != NodeKind::kBinary) return;
+    if (e->kind != ExprKind::kBinary) return;
     if (e->op == Op::kAnd || e->op == Op::kOr) {
       // Both parts were read if the whole is a true `and` or a false `or`.
       const bool is_and = e->op == Op::kAnd;
@@ -84,7 +84,7 @@ std::vector<RequireCode> require_given(const Expr& e, const IndexEnv& env,
                                        Diagnostics& diagnostics) {
   // The parts are apart, so that a message never reads what an earlier one
   // rules out.
-  if (e->kind == NodeKind::kBinary && e->op == Op::kAnd) {
+  if (e->kind == ExprKind::kBinary && e->op == Op::kAnd) {
     Names then = given;
     collect_given(*e->children[0], true, then);
     auto first =

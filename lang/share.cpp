@@ -12,8 +12,8 @@ namespace {
 
 bool is_worth_a_name(const Expr& e) {
   return e->depth > 1 &&
-         (e->kind == NodeKind::kCall || e->kind == NodeKind::kBinary ||
-          e->kind == NodeKind::kMethod) &&
+         (e->kind == ExprKind::kCall || e->kind == ExprKind::kBinary ||
+          e->kind == ExprKind::kMethod) &&
          !free_names(e).empty();
 }
 
@@ -50,7 +50,7 @@ class Part {
 
   // Pulls the lets out; bindings have distinct names, so nothing is captured.
   Expr flatten(const Expr& e) {
-    if (e->kind == NodeKind::kLet) {
+    if (e->kind == ExprKind::kLet) {
       Expr value = flatten(e->children[0]);
       for (const Binding& b : lines_) {
         if (equal(b.value, value)) {
@@ -69,9 +69,9 @@ class Part {
     return children.empty() ? e : with_children(*e, std::move(children));
   }
 
-  static bool is_apart(const Node& e, std::size_t i) {
-    return (e.kind == NodeKind::kIf && i > 0) ||
-           (e.kind == NodeKind::kComprehension && i != 1);
+  static bool is_apart(const ExprNode& e, std::size_t i) {
+    return (e.kind == ExprKind::kIf && i > 0) ||
+           (e.kind == ExprKind::kComprehension && i != 1);
   }
 
   // All in the order in which they are met, and by hash.
@@ -149,7 +149,7 @@ void collect_names(const Expr& e, std::vector<std::string>& out) {
 Expr without_aliases(const Expr& e) {
   std::vector<Expr> children;
   for (const Expr& c : e->children) children.push_back(without_aliases(c));
-  if (e->kind == NodeKind::kLet && children[0]->kind == NodeKind::kName) {
+  if (e->kind == ExprKind::kLet && children[0]->kind == ExprKind::kName) {
     return substitute(children[1], e->name, children[0]);
   }
   return children.empty() ? e : with_children(*e, std::move(children));

@@ -13,10 +13,10 @@ namespace sy::lang {
 namespace {
 
 bool is_binary(const Expr& e, Op op) {
-  return e->kind == NodeKind::kBinary && e->op == op;
+  return e->kind == ExprKind::kBinary && e->op == op;
 }
 bool is_negation(const Expr& e) {
-  return e->kind == NodeKind::kUnary && e->op == Op::kNeg;
+  return e->kind == ExprKind::kUnary && e->op == Op::kNeg;
 }
 
 // 0.5 for 0.5000000000000001: what two rounded factors were meant to give.
@@ -196,7 +196,7 @@ void reduce(Term& t) {
 Expr power_text(const Expr& base, int power) {
   if (power == 1) return base;
   if (power == 2) {
-    return base->kind == NodeKind::kName ? make_binary(Op::kMul, base, base)
+    return base->kind == ExprKind::kName ? make_binary(Op::kMul, base, base)
                                          : make_call("square", {base});
   }
   return make_binary(Op::kPow, base, make_int(power));
@@ -214,7 +214,7 @@ Expr build(const Term& t) {
   bool negate = minus;
   for (const Factor& f : t.factors) {
     if (f.power <= 0) continue;
-    const bool name_power = f.base->kind == NodeKind::kName && f.power == 2;
+    const bool name_power = f.base->kind == ExprKind::kName && f.power == 2;
     for (int i = 0; i < (name_power ? 2 : 1); ++i) {
       Expr part = name_power ? f.base : power_text(f.base, f.power);
       if (negate) part = make_unary(Op::kNeg, part);
@@ -260,7 +260,7 @@ class Simplifier {
         is_call(s, "reciprocal", 1)) {
       return product_of(s);
     }
-    if (s->kind == NodeKind::kIf && equal(s->children[1], s->children[2])) {
+    if (s->kind == ExprKind::kIf && equal(s->children[1], s->children[2])) {
       return s->children[1];
     }
     return s;

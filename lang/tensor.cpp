@@ -22,7 +22,7 @@ TensorCode TensorCompiler::top(Expr e, std::span<const Type> expected) {
   Lets lets;
   for (const TensorName& n : env_.names) names_.insert(cpp_name(n.name));
   add_bound_names(e, names_);
-  while (e->kind == NodeKind::kLet) {
+  while (e->kind == ExprKind::kLet) {
     define(*e, code.statements, lets);
     e = e->children[1];
   }
@@ -35,7 +35,7 @@ TensorCode TensorCompiler::top(Expr e, std::span<const Type> expected) {
   return code;
 }
 
-void TensorCompiler::fail(const Node& e, std::string message) {
+void TensorCompiler::fail(const ExprNode& e, std::string message) {
   diagnostics_.error(e.at, std::move(message));
   throw TensorFailed{};
 }
@@ -48,8 +48,8 @@ Plan TensorCompiler::bound(Lets lets, Plan body) {
   return body;
 }
 
-void TensorCompiler::define(const Node& e, std::vector<std::string>& statements,
-                            Lets& lets) {
+void TensorCompiler::define(const ExprNode& e,
+                            std::vector<std::string>& statements, Lets& lets) {
   Value v = run(e.children[0]);
   const std::string name = cpp_name(e.name);
   const auto in_env = [&](const TensorName& n) {
@@ -69,7 +69,7 @@ void TensorCompiler::define(const Node& e, std::vector<std::string>& statements,
     if (!list) fail(e, "only lists of ints can be named by 'let'");
     v = Value::of(ints, {fmt::format("Dims({})", list->text)}, list->plan);
   }
-  const bool plain = e.children[0]->kind == NodeKind::kName;
+  const bool plain = e.children[0]->kind == ExprKind::kName;
   statements.push_back(fmt::format(
       "{}{} = {};", plain ? "const auto& " : "const auto ", name, v.cpp.text));
   v.cpp = {name};
@@ -85,7 +85,7 @@ const Value* TensorCompiler::find_local(std::string_view name) const {
   return nullptr;
 }
 
-Value TensorCompiler::name(const Node& e) {
+Value TensorCompiler::name(const ExprNode& e) {
   if (const Value* local = find_local(e.name)) return *local;
   if (env_.results > 0 && e.name == "grads") {
     fail(e, "the results have gradients of their own: expected grads[0] to {}",
@@ -115,7 +115,7 @@ Value TensorCompiler::name(const Node& e) {
 
 Value TensorCompiler::run(const Expr& e) {
   switch (e->kind) {
-    case NodeKind::kNumber:
+    case ExprKind::kNumber:
       if (e->number.is_int) {
         const bool minus = e->number.i < 0;
         return Value::of(
@@ -127,35 +127,35 @@ Value TensorCompiler::run(const Expr& e) {
                        {cpp_double(e->number.d, headers_),
                         e->number.d < 0 ? Cpp::kSign : Cpp::kPrimary},
                        plan_number(e->number));
-    case NodeKind::kBool:
+    case ExprKind::kBool:
       return Value::of(TypeKind::kBool, {e->number.i ? "true" : "false"},
                        make_plan({PlanKind::kBool, {}, {}, e->number}));
-    case NodeKind::kNone:
+    case ExprKind::kNone:
       return {Value::Kind::kNone, {}, {}, {}, plan_of(PlanKind::kNone, {})};
-    case NodeKind::kString:
+    case ExprKind::kString:
       return Value::of(TypeKind::kStr, {cpp_string(e->name)},
                        plan_of(PlanKind::kString, {}, e->name));
-    case NodeKind::kName: return name(*e);
-    case NodeKind::kUnary: return unary(*e);
-    case NodeKind::kBinary: return binary(*e);
-    case NodeKind::kCall: return call(*e);
-    case NodeKind::kMethod:
-    case NodeKind::kAttribute: return method(*e);
-    case NodeKind::kIf: return branch(*e, {});
-    case NodeKind::kLet: return block(e, {});
-    case NodeKind::kList: {
+    case ExprKind::kName: return name(*e);
+    case ExprKind::kUnary: return unary(*e);
+    case ExprKind::kBinary: return binary(*e);
+    case ExprKind::kCall: return call(*e);
+    case ExprKind::kMethod:
+    case ExprKind::kAttribute: return method(*e);
+    case ExprKind::kIf: return branch(*e, {});
+    case ExprKind::kLet: return block(e, {});
+    case ExprKind::kList: {
       Value v{Value::Kind::kList, {}, {}, {}, {}};
       for (const Expr& c : e->children) v.items.push_back(run(c));
       return v;
     }
-    case NodeKind::kComprehension: return comprehension(*e);
-    case NodeKind::kIndex: return index(*e);
-    case NodeKind::kSlice: {
+    case ExprKind::kComprehension: return comprehension(*e);
+    case ExprKind::kIndex: return index(*e);
+    case ExprKind::kSlice: {
       const Value list = ints(e->children[0]);
       std::vector<std::string> args = {list.cpp.text, "0", "INT64_MAX"};
       std::vector<Plan> plans = {list.plan, nullptr, nullptr};
       for (std::size_t i = 1; i < 3; ++i) {
-        if (e->children[i]->kind == NodeKind::kNone) continue;
+        if (e->children[i]->kind == ExprKind::kNone) continue;
         const Value bound = integer(e->children[i]);
         args[i] = bound.cpp.text;
         plans[i] = bound.plan;
@@ -172,7 +172,7 @@ Value TensorCompiler::block(const Expr& e, std::span<const Type> expected) {
   std::vector<std::string> statements;
   Lets lets;
   Expr body = e;
-  while (body->kind == NodeKind::kLet) {
+  while (body->kind == ExprKind::kLet) {
     define(*body, statements, lets);
     body = body->children[1];
   }
@@ -188,8 +188,8 @@ Value TensorCompiler::block(const Expr& e, std::span<const Type> expected) {
 
 Value TensorCompiler::coerced(const Expr& e, std::span<const Type> expected) {
   if (expected.empty()) return run(e);
-  if (e->kind == NodeKind::kLet) return block(e, expected);
-  if (e->kind == NodeKind::kIf) return branch(*e, expected);
+  if (e->kind == ExprKind::kLet) return block(e, expected);
+  if (e->kind == ExprKind::kIf) return branch(*e, expected);
   Value v = run(e);
   if (expected.size() == 1) return single(e, std::move(v), expected[0]);
   if (v.kind == Value::Kind::kTuple && v.types.size() == expected.size()) {

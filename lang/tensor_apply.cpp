@@ -23,7 +23,7 @@ Type letter(char c) {
 
 }  // namespace
 
-Value TensorCompiler::call(const Node& e) {
+Value TensorCompiler::call(const ExprNode& e) {
   std::vector<CallArgument> args;
   bool any_tensor = e.children.empty();
   for (std::size_t i = 0; i < e.children.size(); ++i) {
@@ -43,7 +43,7 @@ Value TensorCompiler::call(const Node& e) {
 }
 
 std::optional<Value> TensorCompiler::number_call(
-    const Node& e, const std::vector<CallArgument>& args) {
+    const ExprNode& e, const std::vector<CallArgument>& args) {
   const bool known =
       std::find(std::begin(kNumberFunctions), std::end(kNumberFunctions),
                 e.name) != std::end(kNumberFunctions);
@@ -58,7 +58,7 @@ std::optional<Value> TensorCompiler::number_call(
 }
 
 std::optional<Value> TensorCompiler::index_call(
-    const Node& e, const std::vector<CallArgument>& args) {
+    const ExprNode& e, const std::vector<CallArgument>& args) {
   for (const IndexFunction& f : index_functions()) {
     if (f.name != e.name || f.parameters.size() != args.size()) continue;
     std::vector<std::string> text;
@@ -78,7 +78,7 @@ std::optional<Value> TensorCompiler::index_call(
   return std::nullopt;
 }
 
-Value TensorCompiler::apply(const Node& e, std::string_view name,
+Value TensorCompiler::apply(const ExprNode& e, std::string_view name,
                             const std::vector<CallArgument>& args) {
   const auto overloads = ops_.lookup(name);
   if (overloads.empty()) {
@@ -118,13 +118,13 @@ void TensorCompiler::headers_of(const FunctionSchema& f, const PlanNode& call) {
   }
 }
 
-Value TensorCompiler::method(const Node& e) {
+Value TensorCompiler::method(const ExprNode& e) {
   const Value self = run(e.children[0]);
   const auto* m =
       std::find_if(std::begin(kMetadata), std::end(kMetadata),
                    [&](const Metadata& known) { return known.name == e.name; });
   if (m == std::end(kMetadata)) {
-    if (e.kind == NodeKind::kAttribute) {
+    if (e.kind == ExprKind::kAttribute) {
       fail(e, "'.{0}' has no arguments; an operator is called: '.{0}()'",
            e.name);
     }

@@ -15,7 +15,7 @@ Plan TensorCompiler::number_plan(const Value& v) {
   return v.is(TypeKind::kScalar) ? plan_double(v.plan) : v.plan;
 }
 
-Value TensorCompiler::unary(const Node& e) {
+Value TensorCompiler::unary(const ExprNode& e) {
   const Value v = run(e.children[0]);
   if (v.is_tensor()) return apply(e, operator_name(e.op), {{"", v}});
   if (e.op == Op::kNot) {
@@ -29,9 +29,9 @@ Value TensorCompiler::unary(const Node& e) {
                    plan_of(PlanKind::kNegate, {v.plan}));
 }
 
-std::optional<Value> TensorCompiler::question(const Node& e) {
+std::optional<Value> TensorCompiler::question(const ExprNode& e) {
   for (int i = 0; i < 2; ++i) {
-    if (e.children[i]->kind != NodeKind::kNone) continue;
+    if (e.children[i]->kind != ExprKind::kNone) continue;
     const Value v = run(e.children[1 - i]);
     if (v.kind != Value::Kind::kTyped || !v.types[0].is_optional()) {
       fail(*e.children[1 - i], "expected an optional value beside None, got {}",
@@ -48,7 +48,7 @@ std::optional<Value> TensorCompiler::question(const Node& e) {
   return std::nullopt;
 }
 
-Value TensorCompiler::binary(const Node& e) {
+Value TensorCompiler::binary(const ExprNode& e) {
   if (auto q = question(e)) return *q;
   const Value a = run(e.children[0]);
   const Value b = run(e.children[1]);
@@ -77,7 +77,7 @@ bool TensorCompiler::is_list(const Value& v) {
          (v.kind == Value::Kind::kTyped && v.types[0].is_list());
 }
 
-Value TensorCompiler::tensor_binary(const Node& e, const Value& a,
+Value TensorCompiler::tensor_binary(const ExprNode& e, const Value& a,
                                     const Value& b) {
   if (e.op == Op::kAnd || e.op == Op::kOr) {
     return apply(e, operator_name(e.op),
@@ -107,11 +107,11 @@ Value TensorCompiler::tensor_binary(const Node& e, const Value& a,
   }
 }
 
-Value TensorCompiler::truth_tensor(const Node& e, const Value& v) {
+Value TensorCompiler::truth_tensor(const ExprNode& e, const Value& v) {
   return v.is_tensor() ? v : apply(e, "scalar_tensor", {{"", v}});
 }
 
-Value TensorCompiler::comparison(const Node& e, const Value& a,
+Value TensorCompiler::comparison(const ExprNode& e, const Value& a,
                                  const Value& b) {
   const bool equality = e.op == Op::kEq || e.op == Op::kNe;
   const auto present = [](const Value& v) {
@@ -147,7 +147,7 @@ Value TensorCompiler::comparison(const Node& e, const Value& a,
                    std::move(plan));
 }
 
-Value TensorCompiler::arithmetic(const Node& e, const Value& a,
+Value TensorCompiler::arithmetic(const ExprNode& e, const Value& a,
                                  const Value& b) {
   if (!a.is_number() || !b.is_number()) {
     fail(e, "'{}' cannot combine {} and {}", to_string(e.op), describe(a),

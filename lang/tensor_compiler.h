@@ -32,17 +32,18 @@ class TensorCompiler {
 
   // ---- names, lets, types (tensor.cpp)
 
-  [[noreturn]] void fail(const Node& e, std::string message);
+  [[noreturn]] void fail(const ExprNode& e, std::string message);
   template <class Arg, class... Args>
-  [[noreturn]] void fail(const Node& e,
+  [[noreturn]] void fail(const ExprNode& e,
                          fmt::format_string<const Arg&, const Args&...> format,
                          const Arg& arg, const Args&... args) {
     fail(e, fmt::format(format, arg, args...));
   }
   static Plan bound(Lets lets, Plan body);
-  void define(const Node& e, std::vector<std::string>& statements, Lets& lets);
+  void define(const ExprNode& e, std::vector<std::string>& statements,
+              Lets& lets);
   const Value* find_local(std::string_view name) const;
-  Value name(const Node& e);
+  Value name(const ExprNode& e);
   Value run(const Expr& e);
   // A let that is not at the top.
   Value block(const Expr& e, std::span<const Type> expected);
@@ -64,41 +65,41 @@ class TensorCompiler {
   // Numbers as C++ computes with them.
   static Cpp number(const Value& v);
   static Plan number_plan(const Value& v);
-  Value unary(const Node& e);
-  std::optional<Value> question(const Node& e);
-  Value binary(const Node& e);
+  Value unary(const ExprNode& e);
+  std::optional<Value> question(const ExprNode& e);
+  Value binary(const ExprNode& e);
   static bool is_list(const Value& v);
   // Puts numbers to the right where the operator has no overload for the left.
-  Value tensor_binary(const Node& e, const Value& a, const Value& b);
+  Value tensor_binary(const ExprNode& e, const Value& a, const Value& b);
   // The logical operators take no numbers.
-  Value truth_tensor(const Node& e, const Value& v);
-  Value comparison(const Node& e, const Value& a, const Value& b);
-  Value arithmetic(const Node& e, const Value& a, const Value& b);
+  Value truth_tensor(const ExprNode& e, const Value& v);
+  Value comparison(const ExprNode& e, const Value& a, const Value& b);
+  Value arithmetic(const ExprNode& e, const Value& a, const Value& b);
 
   // ---- calls (tensor_apply.cpp)
 
-  Value call(const Node& e);
-  std::optional<Value> number_call(const Node& e,
+  Value call(const ExprNode& e);
+  std::optional<Value> number_call(const ExprNode& e,
                                    const std::vector<CallArgument>& args);
   // The functions of the index typing, on ints and lists of them.
-  std::optional<Value> index_call(const Node& e,
+  std::optional<Value> index_call(const ExprNode& e,
                                   const std::vector<CallArgument>& args);
-  Value apply(const Node& e, std::string_view name,
+  Value apply(const ExprNode& e, std::string_view name,
               const std::vector<CallArgument>& args);
   // Adds the headers that the call of `f` needs.
   void headers_of(const FunctionSchema& f, const PlanNode& call);
-  Value method(const Node& e);
+  Value method(const ExprNode& e);
 
   // ---- if, lists (tensor_lists.cpp)
 
-  Value branch(const Node& e, std::span<const Type> expected);
-  std::string cpp_type(const Node& e, Type t);
-  Value comprehension(const Node& e);
+  Value branch(const ExprNode& e, std::span<const Type> expected);
+  std::string cpp_type(const ExprNode& e, Type t);
+  Value comprehension(const ExprNode& e);
   // A literal index of one of n.
   std::size_t literal(const Expr& i, std::size_t n);
   // The gradient of one of several results.
-  Value gradient(const Node& e);
-  Value index(const Node& e);
+  Value gradient(const ExprNode& e);
+  Value index(const ExprNode& e);
 
   const TensorEnv& env_;
   const OpTable& ops_;

@@ -5,7 +5,8 @@
 
 namespace sy::lang::detail {
 
-Value TensorCompiler::branch(const Node& e, std::span<const Type> expected) {
+Value TensorCompiler::branch(const ExprNode& e,
+                             std::span<const Type> expected) {
   const Value c = condition(e.children[0]);
   Value a = coerced(e.children[1], expected);
   Value b = coerced(e.children[2], expected);
@@ -42,7 +43,7 @@ Value TensorCompiler::branch(const Node& e, std::span<const Type> expected) {
   return out;
 }
 
-std::string TensorCompiler::cpp_type(const Node& e, Type t) {
+std::string TensorCompiler::cpp_type(const ExprNode& e, Type t) {
   switch (t.kind()) {
     case TypeKind::kTensor: return "Tensor";
     case TypeKind::kScalar: return "Scalar";
@@ -55,7 +56,7 @@ std::string TensorCompiler::cpp_type(const Node& e, Type t) {
   }
 }
 
-Value TensorCompiler::comprehension(const Node& e) {
+Value TensorCompiler::comprehension(const ExprNode& e) {
   Value source = run(e.children[1]);
   if (source.kind == Value::Kind::kList) {
     source = single(e.children[1], source, Type::list_of(TypeKind::kInt));
@@ -122,7 +123,7 @@ std::size_t TensorCompiler::literal(const Expr& i, std::size_t n) {
   return k;
 }
 
-Value TensorCompiler::gradient(const Node& e) {
+Value TensorCompiler::gradient(const ExprNode& e) {
   const std::size_t k = literal(e.children[1], env_.results);
   const std::string arguments = fmt::format("({})", k);
   Value v = Value::of(TypeKind::kTensor, {"grads.grad_or_zeros" + arguments},
@@ -132,7 +133,7 @@ Value TensorCompiler::gradient(const Node& e) {
   return v;
 }
 
-Value TensorCompiler::index(const Node& e) {
+Value TensorCompiler::index(const ExprNode& e) {
   if (env_.results > 0 && is_name(e.children[0], "grads") &&
       find_local("grads") == nullptr) {
     return gradient(e);

@@ -75,7 +75,7 @@ const std::vector<Parsed>& forms() {
 using Bindings = std::map<std::string, Expr>;
 
 bool matches(const Expr& form, const Expr& e, Bindings& bound) {
-  const bool any = form->kind == NodeKind::kName && form->name.size() == 1 &&
+  const bool any = form->kind == ExprKind::kName && form->name.size() == 1 &&
                    form->name[0] >= 'A' && form->name[0] <= 'D';
   if (any) {
     const auto [at, added] = bound.emplace(form->name, e);

@@ -25,15 +25,15 @@ constexpr std::array<std::string_view, 2> kAliases = {
 
 // Our keys, then those of torch_xla's file. Keys that shape its generated nodes
 // are not used.
-constexpr std::array<std::string_view, 19> kKeys = {
-    "backend",      "plugin",        "cpp_namespace",     "device",
-    "engines",      "structured",    "fallback",          "supported",
-    "autograd",     "dtypes",        "layouts",           "full_codegen",
-    "symint",       "ir_gen",        "non_native",        "class_name",
-    "device_guard", "extra_headers", "use_out_as_primary"};
-constexpr std::array<std::string_view, 7> kOwnKeys = {
-    "device", "engines", "structured", "fallback",
-    "plugin", "dtypes",  "layouts"};
+constexpr std::array<std::string_view, 20> kKeys = {
+    "backend",      "plugin",       "cpp_namespace", "device",
+    "engines",      "engine_calls", "structured",    "fallback",
+    "supported",    "autograd",     "dtypes",        "layouts",
+    "full_codegen", "symint",       "ir_gen",        "non_native",
+    "class_name",   "device_guard", "extra_headers", "use_out_as_primary"};
+constexpr std::array<std::string_view, 8> kOwnKeys = {
+    "device",   "engines", "engine_calls", "structured",
+    "fallback", "plugin",  "dtypes",       "layouts"};
 
 bool has(std::span<const std::string_view> words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -74,6 +74,7 @@ class Reader {
     check(b.ns, is_namespace(b.ns.str()), "a C++ namespace");
     device(b);
     engines(b);
+    b.direct = !choice("engine_calls", "shared", "direct");
     b.fills = choice("structured", "fill", "sizes");
     b.falls_back = choice("fallback", "cpu", "none");
     b.plugin = root_.find("plugin") && choice("plugin", "true", "false");
@@ -138,23 +139,13 @@ class Reader {
   }
 
   void engines(Backend& b) {
-    const YamlNode* node = root_.find("engines");
-    if (!node) return;
-    if (!node->is_map()) {
-      error(node->at, "'engines:' names the header of each engine");
-      return;
-    }
-    for (const auto& [name, header] : node->entries) {
+    const YamlNode* list = root_.find("engines");
+    if (!list) return;
+    for (const Text& name : lang::yaml_list(*list, "engines", diagnostics_)) {
       if (!known(name, "engine", kEngineNames)) continue;
       const auto at = std::find(kEngineNames.begin(), kEngineNames.end(),
                                 std::string_view(name.str()));
-      if (!header.is_scalar() || !header.str().ends_with(".h")) {
-        error(name.start(), "'{}' needs the header that declares it",
-              name.str());
-        continue;
-      }
-      b.engines[static_cast<std::size_t>(at - kEngineNames.begin())] =
-          header.scalar;
+      b.engines[static_cast<std::size_t>(at - kEngineNames.begin())] = true;
     }
     // Generated kernels say Tensor and Scalar.
     if (is_namespace(b.ns.str()) && !b.ns.str().starts_with("sy::")) {

@@ -51,8 +51,10 @@ struct Backend {
   // DeviceInterface. Without a function something else registers them.
   lang::Text device;
   lang::Text interface;
-  // The header of each engine that it brings, by number; empty: none.
-  std::array<lang::Text, kEngines> engines;
+  std::array<bool, kEngines> engines{};  // those that it brings, by number
+  // `engine_calls:` whether it has an instance of the kernels of its own, which
+  // calls its engines directly. Else all backends share one.
+  bool direct = false;
   // `structured:` whether a kernel under `dispatch:` of an operator with
   // `shape:` fills results that are made for it. If not, the backend has no
   // data: the results are all, and nothing is called.
@@ -68,11 +70,9 @@ struct Backend {
 
   // Whether `supported:` or `autograd:` has the operator, "add.Tensor".
   bool names(std::string_view op) const;
-  // "" if there is none.
-  const std::string& engine(EngineKind e) const {
-    return engines[static_cast<std::size_t>(e)].str();
+  bool has_engine(EngineKind e) const {
+    return engines[static_cast<std::size_t>(e)];
   }
-  bool has_engine(EngineKind e) const { return !engine(e).empty(); }
   // "cpu" of sy::cpu: how generated code of the namespace names it.
   std::string inner_namespace() const;
 };

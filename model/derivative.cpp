@@ -16,7 +16,7 @@ namespace {
 
 using lang::DerivativeItem;
 using lang::Expr;
-using lang::NodeKind;
+using lang::ExprKind;
 using lang::OperatorKind;
 
 // Methods of a tensor that do not read its elements.
@@ -31,12 +31,12 @@ bool is_metadata(std::string_view method) {
 
 // `name == None` or `name != None`.
 bool asks_presence(const Expr& e, std::string_view name) {
-  return e->kind == NodeKind::kBinary &&
+  return e->kind == ExprKind::kBinary &&
          (e->op == lang::Op::kEq || e->op == lang::Op::kNe) &&
          ((lang::is_name(e->children[0], name) &&
-           e->children[1]->kind == NodeKind::kNone) ||
+           e->children[1]->kind == ExprKind::kNone) ||
           (lang::is_name(e->children[1], name) &&
-           e->children[0]->kind == NodeKind::kNone));
+           e->children[0]->kind == ExprKind::kNone));
 }
 
 // Whether `name` occurs as more than the receiver of such methods, and in
@@ -44,14 +44,14 @@ bool asks_presence(const Expr& e, std::string_view name) {
 bool reads_elements(const Expr& e, std::string_view name) {
   if (lang::is_name(e, name)) return true;
   if (asks_presence(e, name)) return false;
-  if (e->kind == NodeKind::kComprehension &&
+  if (e->kind == ExprKind::kComprehension &&
       lang::is_name(e->children[1], name)) {
     // The comprehension names each tensor of a list.
     return reads_elements(e->children[0], e->name) ||
            (e->children.size() > 2 && reads_elements(e->children[2], e->name));
   }
   std::size_t first = 0;
-  if (e->kind == NodeKind::kMethod && is_metadata(e->name) &&
+  if (e->kind == ExprKind::kMethod && is_metadata(e->name) &&
       lang::is_name(e->children[0], name)) {
     first = 1;
   }
@@ -63,7 +63,7 @@ bool reads_elements(const Expr& e, std::string_view name) {
 
 // The literals k of grads[k].
 void collect_results(const Expr& e, std::set<std::size_t>& out) {
-  if (e->kind == NodeKind::kIndex && lang::is_name(e->children[0], "grads") &&
+  if (e->kind == ExprKind::kIndex && lang::is_name(e->children[0], "grads") &&
       lang::is_number(e->children[1])) {
     out.insert(static_cast<std::size_t>(e->children[1]->number.i));
     return;
@@ -191,7 +191,7 @@ class Planner {
       e = item.formula.expr;
       // A choice between formulas is not a computation.
       if (e && op_.kind() == OperatorKind::kPointwise &&
-          e->kind != NodeKind::kIf) {
+          e->kind != ExprKind::kIf) {
         try_fuse(e, formula);
       }
     } else if (op_.kind() == OperatorKind::kView ||

@@ -29,8 +29,8 @@ const Operator* inplace_operator(const Model& model, const std::string& name,
 std::optional<std::string> inplace_call(const Model& model, const Operator& op,
                                         const lang::TensorCode& code,
                                         const std::string& each) {
-  const lang::Node& root = *op.entry->composite->expr;
-  if (root.kind != lang::NodeKind::kCall) return std::nullopt;
+  const lang::ExprNode& root = *op.entry->composite->expr;
+  if (root.kind != lang::ExprKind::kCall) return std::nullopt;
   const Operator* inner = inplace_operator(model, root.name, code.operators);
   if (inner == nullptr) return std::nullopt;
   // The namespace of the C++ function: sy, or that of an own library.

@@ -128,7 +128,7 @@ std::vector<std::string> promoted(const Operator& op,
 
 lang::Uniform constant(const lang::Expr& e) {
   const lang::Expr folded = lang::fold(e);
-  if (folded->kind == lang::NodeKind::kBool) {
+  if (folded->kind == lang::ExprKind::kBool) {
     return lang::Uniform::of(folded->number.i);
   }
   if (folded->number.is_int) return lang::Uniform::of(folded->number.i);
@@ -210,7 +210,7 @@ ReduceParts reduce_parts(const Operator& op) {
   add_scalars(out.scalars, out.combine, schema);
   if (out.finish) add_scalars(out.scalars, *out.finish, schema);
   const lang::Expr& first = body.accumulators[0].identity.expr;
-  if (first && first->kind != lang::NodeKind::kNone) {
+  if (first && first->kind != lang::ExprKind::kNone) {
     for (const lang::Accumulator& a : body.accumulators) {
       out.identity.push_back(constant(a.identity.expr));
     }

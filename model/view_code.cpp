@@ -30,7 +30,7 @@ ViewCode view_code(const Operator& op, const std::string& sizes) {
   }
   if (view.strides) {
     lang::Expr e = view.strides->expr;
-    if (whole->kind == lang::NodeKind::kCall) {
+    if (whole->kind == lang::ExprKind::kCall) {
       env.names.push_back({kSizes, lang::IndexType::kList, false, sizes, true});
       e = lang::replace(e, whole, lang::make_name(kSizes, whole->at));
     }

@@ -2,8 +2,7 @@
 
 A glob does not look into packages, and each backend is one. BACKENDS are the
 names of the folders whose backend.yaml describes a part of the library, PLUGINS
-of those where it says `plugin: true`; SDK_HEADERS are the headers that the
-`engines:` of BACKENDS name.
+of those where it says `plugin: true`.
 """
 
 def _lines(text):
@@ -17,20 +16,16 @@ def _backend_list_impl(ctx):
         for folder in root.get_child("backends").readdir()
         if folder.get_child("backend.yaml").exists
     ])
-    linked, plugins, headers = [], [], []
+    linked, plugins = [], []
     for name in names:
         # By label, so that an edit of the file is noticed.
         lines = _lines(ctx.read(Label("//backends/%s:backend.yaml" % name)))
         if "plugin: true" in lines:
             plugins.append(name)
-            continue
-        linked.append(name)
-        for line in lines:
-            words = line.replace(",", " ").split(" ")
-            headers += [w for w in words if w.endswith(".h")]
+        else:
+            linked.append(name)
     ctx.file("BUILD.bazel", "")
-    ctx.file("list.bzl", "BACKENDS = %r\nPLUGINS = %r\nSDK_HEADERS = %r\n" %
-                         (linked, plugins, sorted(headers)))
+    ctx.file("list.bzl", "BACKENDS = %r\nPLUGINS = %r\n" % (linked, plugins))
 
 backend_list = repository_rule(
     implementation = _backend_list_impl,

@@ -128,6 +128,11 @@ install_needed "${programs[@]}" "${libraries[@]}"
 install_completions
 cp -rL --no-preserve=mode "$root/schemas" "$prefix/share/switchyard/"
 find "$prefix/share/switchyard/schemas" -type f ! -name '*.yaml' -delete
+# The program that `sygen site` runs.
+(cd "$root" && for file in site/{*,*/*}.{py,html,css,js,svg}; do
+  [ ! -e "$file" ] ||
+    install -D -m 644 "$file" "$prefix/share/switchyard/$file"
+done)
 # The backends that `dispatch:` may name, and the engines of users' operators.
 (cd "$root" && grep -L '^plugin: true' backends/*/backend.yaml |
   while read -r file; do

@@ -124,7 +124,9 @@ def is_own_header(path, kind, name, files):
 
 def gather_sources(facts, files):
     """Fills in what the texts of a checkout say; `files`: path -> text."""
-    modules = {os.path.basename(f)[:-3] for f in files if f.endswith(".py")}
+    scripts = [f for f in files if f.endswith(".py")]
+    modules = {os.path.basename(f)[:-3] for f in scripts}
+    modules |= {os.path.basename(os.path.dirname(f)) for f in scripts}
     for path, text in files.items():
         name = os.path.basename(path)
         if path.endswith((".h", ".cpp", ".inc", ".cu", ".cuh")):

@@ -452,8 +452,43 @@ def check_faults(files):
                                 f"'{old}', not once")
 
 
+def check_skips(files):
+    """Yields (path, line number, problem) for a line that no test reads."""
+    for path in filter(is_skips, files):
+        for number, line in enumerate(files[path], 1):
+            family = line.split(" ")[0]
+            if (family not in ("", "#") and
+                    f"test/backends/{family}_test.cpp" not in files):
+                yield path, number, (f"names the family {family}, which has "
+                                     "no test: nobody reads the line")
+
+
+def check_family_tests(files):
+    """Yields (path, line number, problem) for a family without a test."""
+    schemas = {os.path.basename(p)[:-len(".yaml")] for p in files
+               if re.fullmatch(r"schemas/ops/\w+\.yaml", p)}
+    folders = {}  # family -> {folder: a file of it}
+    for path in files:
+        if re.fullmatch(r"backends/\w+/\w+\.(cpp|cu)", path):
+            folders.setdefault(family_of(path, schemas), {})[
+                os.path.dirname(path)] = path
+    tested = {family_of(p[:-len("_test.cpp")], schemas) for p in files
+              if re.fullmatch(r"test/backends/\w+_test\.cpp", p)}
+    for family, homes in folders.items():
+        if family and len(homes) > 1 and family not in tested:
+            yield max(homes.values()), 1, (
+                f"holds kernels of {family}, which {len(homes)} backends "
+                f"have: test/backends/{family}_test.cpp, which runs on every "
+                "device, says what is right")
+
+
+def is_skips(path):
+    return re.fullmatch(r"test/backends/skips_\w+\.txt", path) is not None
+
+
 def exempt(path):
-    return not (path.endswith(TEXT) or path in ("sy", ".ci/run"))
+    return not (path.endswith(TEXT) or path in ("sy", ".ci/run") or
+                is_skips(path))
 
 
 def problems(root):
@@ -472,7 +507,7 @@ def problems(root):
         for number, problem in check_file(path, lines):
             yield f"{path}:{number}: {problem}"
     for check in (check_families, check_paths, check_backend_names,
-                  check_faults):
+                  check_faults, check_skips, check_family_tests):
         for path, number, problem in check(files):
             yield f"{path}:{number}: {problem}"
 

@@ -28,8 +28,7 @@ def _sdk_headers_impl(ctx):
     lines = {}
     for f in files.to_list():
         name = _included_as(f.path, roots)
-        left_out = (any([name.startswith(p) for p in ctx.attr.without]) and
-                    not any([name.startswith(p) for p in ctx.attr.but]))
+        left_out = any([name.startswith(p) for p in ctx.attr.without])
         if f.owner.workspace_name == "" and not left_out:
             chosen.append(f)
             lines["%s\t%s" % (f.path, name)] = None
@@ -48,7 +47,6 @@ sdk_headers = rule(
     attrs = {
         "deps": attr.label_list(providers = [CcInfo]),
         "without": attr.string_list(doc = "prefixes of names to leave out"),
-        "but": attr.string_list(doc = "prefixes of names to keep all the same"),
     },
 )
 

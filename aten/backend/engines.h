@@ -17,6 +17,7 @@ class OperatorEntry;
 // Each function bumps the version of what it writes, after the checks. `writer`
 // is the operator that writes.
 struct PointwiseEngine {
+  // Of an operator with one result.
   Tensor (*run)(const PointwiseOp& op, const PointwiseArgs& args);
   // Makes all op.n_outputs results.
   void (*results)(const PointwiseOp& op, const PointwiseArgs& args,
@@ -30,6 +31,7 @@ struct PointwiseEngine {
 };
 
 struct ReduceEngine {
+  // Of an operator with one result.
   Tensor (*run)(const ReduceOp& op, const ReduceArgs& args);
   // Makes all op.n_results results.
   void (*results)(const ReduceOp& op, const ReduceArgs& args, Tensor* results);
@@ -43,6 +45,46 @@ struct ScanEngine {
   void (*results)(const ScanOp& op, const ScanArgs& args, Tensor* results);
   void (*outs)(const ScanOp& op, const ScanArgs& args,
                const OperatorEntry& writer, Tensor* const* outs);
+};
+
+// The functions of these tables for one backend. Their definitions, in
+// aten/backend/engine_calls.h, call a struct in which the backend says how it
+// computes. engine() is the table.
+
+template <class Ways>
+struct SY_API PointwiseCalls {
+  static Tensor run(const PointwiseOp& op, const PointwiseArgs& args);
+  static void results(const PointwiseOp& op, const PointwiseArgs& args,
+                      Tensor* results);
+  static void out(const PointwiseOp& op, const PointwiseArgs& args,
+                  const OperatorEntry& writer, Tensor& out);
+  static void inplace(const PointwiseOp& op, const PointwiseArgs& args,
+                      const OperatorEntry& writer, Tensor& self);
+  static consteval PointwiseEngine engine() {
+    return {&run, &results, &out, &inplace};
+  }
+};
+
+template <class Ways>
+struct SY_API ReduceCalls {
+  static Tensor run(const ReduceOp& op, const ReduceArgs& args);
+  static void results(const ReduceOp& op, const ReduceArgs& args,
+                      Tensor* results);
+  static void out(const ReduceOp& op, const ReduceArgs& args,
+                  const OperatorEntry& writer, Tensor& out);
+  static void outs(const ReduceOp& op, const ReduceArgs& args,
+                   const OperatorEntry& writer, Tensor* const* outs);
+  static consteval ReduceEngine engine() {
+    return {&run, &results, &out, &outs};
+  }
+};
+
+template <class Ways>
+struct SY_API ScanCalls {
+  static void results(const ScanOp& op, const ScanArgs& args, Tensor* results);
+  static void outs(const ScanOp& op, const ScanArgs& args,
+                   const OperatorEntry& writer, Tensor* const* outs);
+  static consteval ScanEngine engine() { return {&results, &outs}; }
 };
 
 // The engines that a backend registers. Static data; a pointer is null if the

@@ -355,9 +355,14 @@ Tensor masked_scatter_by_gather(const Tensor& self, const Tensor& mask,
 Tensor repeat_interleave_by_search(const Tensor& repeats,
                                    std::optional<int64_t> output_size) {
   if (repeats.numel() == 0) return sy::empty_like(repeats);
-  SY_CHECK((repeats < 0).sum().item<int64_t>() == 0, Value,
-           "[repeat_interleave] repeats: expected no negative numbers");
+  // The first sum that does not fit is negative.
   const Tensor ends = sy::cumsum(repeats, 0, kLong);
+  if (sy::logical_or(repeats < 0, ends < 0).any().item<bool>()) {
+    SY_CHECK((repeats < 0).sum().item<int64_t>() == 0, Value,
+             "[repeat_interleave] repeats: expected no negative numbers");
+    fail(ErrorKind::Value,
+         "[repeat_interleave] repeats: the result is too large");
+  }
   const auto total = ends.select(0, -1).item<int64_t>();
   SY_CHECK(!output_size || *output_size == total, Value,
            "[repeat_interleave] output_size: expected {}, got {}", total,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <tuple>
 
@@ -9,8 +10,11 @@
 #include "aten/engine/guard.h"
 #include "aten/operators.h"
 #include "aten/ops/arithmetic.h"
+#include "aten/ops/comparison.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/indexing.h"
+#include "aten/ops/reduction.h"
+#include "aten/ops/scatter.h"
 #include "aten/ops/sort.h"
 #include "aten/tensor_new.h"
 
@@ -29,6 +33,7 @@ Windows::Windows(const std::vector<int64_t>& dims,
     : sizes(dims) {
   places = {{0}};
   padded = {1};
+  firsts = {0};
   for (size_t k = 0; k < axes.size(); ++k) {
     counts.push_back(static_cast<int64_t>(axes[k].size()));
     add(axes[k], sizes[k]);
@@ -42,7 +47,7 @@ int64_t Windows::plane() const {
 
 void Windows::add(const Axis& axis, int64_t size) {
   std::vector<std::vector<int64_t>> all;
-  std::vector<int64_t> with_padding;
+  std::vector<int64_t> with_padding, begins;
   for (size_t w = 0; w < places.size(); ++w) {
     for (const Span& s : axis) {
       std::vector<int64_t> window;
@@ -51,10 +56,12 @@ void Windows::add(const Axis& axis, int64_t size) {
       }
       all.push_back(std::move(window));
       with_padding.push_back(padded[w] * s.padded);
+      begins.push_back(firsts[w] * size + s.first);
     }
   }
   places = std::move(all);
   padded = std::move(with_padding);
+  firsts = std::move(begins);
 }
 
 std::vector<int64_t> last_sizes(const Tensor& t, int64_t n) {
@@ -80,10 +87,13 @@ Windows pooling_windows(const char* op, int64_t n, const Tensor& self,
     for (int64_t w = 0; w < count; ++w) {
       const int64_t start = w * step - pad;
       const int64_t end = start + apart * (length - 1) + 1;
-      Span span{{}, std::min(end, sizes[k] + pad) - start};
+      Span span;
+      span.padded = std::min(end, sizes[k] + pad) - start;
       for (int64_t i = start; i < end; i += apart) {
         if (i >= 0 && i < sizes[k]) span.places.push_back(i);
       }
+      const int64_t skipped = start < 0 ? (-start + apart - 1) / apart : 0;
+      span.first = std::min(start + skipped * apart, sizes[k] - 1);
       axis.push_back(std::move(span));
     }
     axes.push_back(std::move(axis));
@@ -182,7 +192,9 @@ Tensor average(const Windows& w, const Tensor& self, bool with_padding,
       sy::index_add(zeros_with(x, static_cast<int64_t>(w.places.size())), -1,
                     pairs.windows, sy::index_select(x, -1, pairs.places));
   const Tensor means = quotient(sums, divisors(w, with_padding, divisor, sums));
-  return unflattened(means, w.counts).to(self.scalar_type());
+  return unflattened(means, w.counts)
+      .to(self.scalar_type())
+      .contiguous(self.suggest_memory_format());
 }
 
 Tensor average_backward(const Windows& w, const Tensor& grad_output,
@@ -196,28 +208,57 @@ Tensor average_backward(const Windows& w, const Tensor& grad_output,
   return unflattened(sums, w.sizes).to(grad_output.scalar_type());
 }
 
+namespace {
+
+// The place in each row of the last NaN, or that of `first` if it has none.
+Tensor last_nan(const Tensor& rows, const Tensor& first) {
+  if (!is_floating_type(rows.scalar_type())) return first;
+  const Tensor places = sy::arange(rows.size(-1), rows.options().dtype(kLong));
+  const Tensor last =
+      sy::amax(sy::where(sy::isnan(rows), places, Scalar(-1)), {-1}, true);
+  return sy::where(sy::lt(last, 0), first, last);
+}
+
+Scalar least(ScalarType t) {
+  if (is_floating_type(t)) return -std::numeric_limits<double>::infinity();
+  if (t == kByte) return 0;
+  return std::numeric_limits<int64_t>::min() >>
+         (64 - 8 * static_cast<int>(element_size(t)));
+}
+
+}  // namespace
+
 std::tuple<Tensor, Tensor> largest(const Windows& w, const Tensor& self) {
   const Tensor x = flattened(self, w.sizes.size());
   size_t most = 1;
   for (const auto& window : w.places) most = std::max(most, window.size());
-  // Shorter windows repeat their first element, which changes nothing.
-  std::vector<int64_t> all;
-  for (const auto& window : w.places) {
-    SY_CHECK(!window.empty(), Value,
-             "[max_pool] kernel_size: expected windows that hold an element");
+  // Shorter windows repeat their last element, which changes nothing.
+  std::vector<int64_t> all, empty;
+  for (size_t i = 0; i < w.places.size(); ++i) {
+    const std::vector<int64_t>& window = w.places[i];
     all.insert(all.end(), window.begin(), window.end());
-    all.insert(all.end(), most - window.size(), window[0]);
+    all.insert(all.end(), most - window.size(),
+               window.empty() ? w.firsts[i] : window.back());
+    if (window.empty()) empty.push_back(static_cast<int64_t>(i));
   }
   const auto n = static_cast<int64_t>(w.places.size());
   const auto length = static_cast<int64_t>(most);
   const Tensor places = sy::tensor(all, kLong).to(self.device());
   const Tensor elements =
       unflattened(sy::index_select(x, -1, places), {n, length});
-  const auto [values, chosen] = sy::max(elements, -1, true);
+  const Tensor chosen =
+      last_nan(elements, std::get<1>(sy::max(elements, -1, true)));
   const Tensor table = places.reshape({n, length});
   const Tensor indices = sy::gather(table.expand(elements.sizes()), -1, chosen);
-  return {unflattened(values.squeeze(-1), w.counts),
-          unflattened(indices.squeeze(-1), w.counts)};
+  Tensor values = sy::gather(elements, -1, chosen).squeeze(-1);
+  if (!empty.empty()) {
+    values =
+        sy::index_fill(values, -1, sy::tensor(empty, kLong).to(self.device()),
+                       least(self.scalar_type()));
+  }
+  const MemoryFormat format = self.suggest_memory_format();
+  return {unflattened(values, w.counts).contiguous(format),
+          unflattened(indices.squeeze(-1), w.counts).contiguous(format)};
 }
 
 namespace {
@@ -225,10 +266,13 @@ namespace {
 // Each element of `source` at its index in the plane, added up.
 Tensor spread(const Tensor& source, const Tensor& indices, IntArrayRef last) {
   const Tensor x = flattened(source.to(wide(source)), last.size());
+  const Tensor at = flattened(indices, last.size());
+  const Tensor nowhere = sy::eq(at, -1);
   int64_t plane = 1;
   for (const int64_t s : last) plane *= s;
   const Tensor sums = sy::scatter_add(zeros_with(x, plane), -1,
-                                      flattened(indices, last.size()), x);
+                                      sy::where(nowhere, Scalar(0), at),
+                                      sy::where(nowhere, Scalar(0), x));
   return unflattened(sums, last.vec()).to(source.scalar_type());
 }
 

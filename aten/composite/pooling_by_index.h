@@ -11,10 +11,11 @@
 // one dim, and so do its windows.
 namespace sy::composite::pooling {
 
-// The elements of one window along one dim, and its length with the padding.
+// The elements of one window along one dim, its length with the padding, and
+// the first element, or any if there is none.
 struct Span {
   std::vector<int64_t> places;
-  int64_t padded;
+  int64_t padded = 0, first = 0;
 };
 
 using Axis = std::vector<Span>;
@@ -24,7 +25,7 @@ struct Windows {
   std::vector<int64_t> sizes, counts;
   // The places in the plane of the elements of each window, in row-major order.
   std::vector<std::vector<int64_t>> places;
-  std::vector<int64_t> padded;
+  std::vector<int64_t> padded, firsts;
 
   Windows(const std::vector<int64_t>& dims, const std::vector<Axis>& axes);
   int64_t plane() const;  // the number of its elements
@@ -51,9 +52,12 @@ Tensor average(const Windows& w, const Tensor& self, bool with_padding,
 Tensor average_backward(const Windows& w, const Tensor& grad_output,
                         bool with_padding, std::optional<int64_t> divisor);
 
-// The largest element of each window, and its place in the plane.
+// The largest element of each window, and its place in the plane: the first of
+// equals, the last of NaNs. The least number of the dtype, if the window has no
+// element.
 std::tuple<Tensor, Tensor> largest(const Windows& w, const Tensor& self);
-// Adds each gradient to its index in planes with the last n dims of self.
+// Adds each gradient to its index in planes with the last n dims of self. That
+// of index -1 is dropped.
 Tensor spread_like(const Tensor& grad, const Tensor& indices,
                    const Tensor& self, int64_t n);
 

@@ -118,7 +118,7 @@ Tensor resize_by_index(const ResizeRequest& r, const Tensor& self,
             ? sy::clamp(sy::floor(sum + 0.5), Scalar(0), Scalar(255))
             : sum;
   }
-  return x.to(given);
+  return x.to(given).contiguous(self.suggest_memory_format());
 }
 
 Tensor resize_backward_by_index(const ResizeRequest& r,

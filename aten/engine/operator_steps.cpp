@@ -15,6 +15,16 @@ std::string_view short_name(const OperatorEntry& op) {
 
 }  // namespace
 
+void lay_out_like(const TensorBase& like, const Tensor& result) {
+  const MemoryFormat format = like.suggest_memory_format();
+  if (result.is_contiguous(format) || !result.is_contiguous()) return;
+  int64_t strides[TensorImpl::kMaxDims];
+  dense_strides_like(result, format, strides);
+  const IntArrayRef sizes = result.sizes();
+  result.impl()->set_sizes_and_strides(sizes, {strides, sizes.size()},
+                                       result.storage_offset());
+}
+
 void undefined(const OperatorEntry& op, const char* argument) {
   fail(ErrorKind::Value, "[{}] {}: expected a tensor, got an undefined one",
        short_name(op), argument);

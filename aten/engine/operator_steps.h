@@ -96,6 +96,9 @@ void fill_out(const OperatorEntry& op, Tensor& out, IntArrayRef sizes,
   store_result(op, result, out);
 }
 
+// Gives a row-major result the memory format of `like`.
+SY_API void lay_out_like(const TensorBase& like, const Tensor& result);
+
 // Throws ValueError: a tensor argument that is written is undefined.
 [[noreturn]] SY_API SY_COLD void undefined(const OperatorEntry& op,
                                            const char* argument);

@@ -228,8 +228,9 @@ void check_pointwise_out(const PointwiseOp& op, const PointwiseArgs& args,
   plan_pointwise_out(op, args, out, inplace, &plan);
 }
 
-bool reads_what_it_writes(const PointwiseOp& op, const PointwiseArgs& args,
-                          const TensorBase& out, bool inplace) {
+bool detail::reads_what_it_writes(const PointwiseOp& op,
+                                  const PointwiseArgs& args,
+                                  const TensorBase& out, bool inplace) {
   PointwisePlan plan;
   plan_pointwise_out(op, args, out, inplace, &plan);
   const bool fits = out.sizes() == IntArrayRef(plan.sizes);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "aten/engine/apart.h"
 #include "aten/engine/dims.h"
 #include "aten/program/op_desc.h"
 #include "aten/tensor.h"
@@ -43,12 +44,21 @@ SY_API void plan_pointwise_out(const PointwiseOp& op, const PointwiseArgs& args,
 SY_API void check_pointwise_out(const PointwiseOp& op,
                                 const PointwiseArgs& args,
                                 const TensorBase& out, bool inplace);
-// Checks the same. Returns whether an input that is not `out` may have memory
-// that is written, or moved, before it is read: then a kernel needs a copy of
-// it.
+namespace detail {
 SY_API SY_COLD bool reads_what_it_writes(const PointwiseOp& op,
                                          const PointwiseArgs& args,
                                          const TensorBase& out, bool inplace);
+}  // namespace detail
+// Returns whether an input that is not `out` may have memory that is written,
+// or moved, before it is read: then a kernel needs a copy of it. Checks the
+// same if an input shares memory with `out`.
+SY_ALWAYS_INLINE bool reads_what_it_writes(const PointwiseOp& op,
+                                           const PointwiseArgs& args,
+                                           const TensorBase& out,
+                                           bool inplace) {
+  return generated::shares_another(out, args.inputs, op.n_inputs) &&
+         detail::reads_what_it_writes(op, args, out, inplace);
+}
 
 // The compute dtype after promotion. Throws TypeError.
 SY_API ScalarType compute_dtype(const PointwiseOp& op,

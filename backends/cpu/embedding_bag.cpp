@@ -6,7 +6,7 @@
 #include "aten/contract/embedding_bag.h"
 #include "aten/engine/guard.h"
 #include "backends/cpu/embedding_bag_kernels_gen.h"
-#include "backends/cpu/kernel/row_sum_kernel.h"
+#include "backends/cpu/kernel/embedding_bag_kernel.h"
 #include "backends/cpu/support/converted.h"
 #include "backends/cpu/support/scratch.h"
 #include "c10/process/parallel.h"

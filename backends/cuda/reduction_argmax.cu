@@ -50,10 +50,10 @@ struct Extreme : TypedElements<E> {
 }  // namespace sy::cuda
 
 SY_KERNEL(find_rows, ReduceParams<1>, kReduceThreads) {
-  reduce_rows(Extreme(p));
+  reduce_rows<TensorSource<Extreme>>(Extreme(p));
 }
 SY_KERNEL(find_columns, ReduceParams<1>, kReduceThreads) {
-  reduce_columns(Extreme(p));
+  reduce_columns<TensorSource<Extreme>>(Extreme(p));
 }
 SY_KERNEL(find_pieces, ReduceParams<1>, kReduceThreads) {
   reduce_pieces(Extreme(p));

@@ -81,12 +81,12 @@ std::string counters_table() {
 }
 
 RecordedGraph graph_of(TensorList tensors) {
-  std::vector<intrusive_ptr<Node>> roots;
+  std::vector<intrusive_ptr<LazyNode>> roots;
   if (tensors.empty()) {
     roots = recorded_roots();
   } else {
     for (const Operand& o : operands_of(tensors)) {
-      if (o.node->state == Node::kRecorded) roots.push_back(o.node);
+      if (o.node->state == LazyNode::kRecorded) roots.push_back(o.node);
     }
   }
   return collect(roots);

@@ -38,7 +38,7 @@ void run_at_once(const OperatorEntry& op, const Value* args, size_t n,
     std::vector<Value> own(args, args + n);
     return capture->call(op, own.data(), n, results, num_results);
   }
-  const auto call = make_intrusive<Node>(Node::kCall, &op);
+  const auto call = make_intrusive<LazyNode>(LazyNode::kCall, &op);
   {
     const std::lock_guard lock(graph_mutex());
     ++counters().ran_at_once;

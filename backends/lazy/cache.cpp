@@ -81,13 +81,13 @@ class KeyMaker {
     add(kWhat, reinterpret_cast<uintptr_t>(p));
   }
 
-  void add(const Node& n) {
+  void add(const LazyNode& n) {
     add(kNode, n.kind);
-    if (n.kind == Node::kPointwise) {
+    if (n.kind == LazyNode::kPointwise) {
       add_pointer(n.program->steps);
       add_pointer(n.program->results);
       add(kCompute, static_cast<uint64_t>(n.compute));
-    } else if (n.kind == Node::kReduce) {
+    } else if (n.kind == LazyNode::kReduce) {
       add_pointer(n.reduce);
       add(kCompute, static_cast<uint64_t>(n.compute) | n.keepdim << 8);
       add(kCompute, n.reduced);
@@ -212,7 +212,7 @@ std::string explain(const Key& key, const RecordedGraph& graph) {
   if (most == key.words.size()) return head + "; it is the beginning of that";
   const char* const field = kFieldNames[key.words[most] & 15];
   if (at < 0) return head + str("; data differs first: {}", field);
-  const Node& n = *graph.nodes[static_cast<size_t>(at)];
+  const LazyNode& n = *graph.nodes[static_cast<size_t>(at)];
   std::string what =
       str("; call {} ({}) differs first: {}", at, n.name(), field);
   const auto i = static_cast<size_t>(at);

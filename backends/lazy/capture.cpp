@@ -153,17 +153,15 @@ bool Capture::has_written(const StorageImpl& s) const {
                      [](const auto& e) { return e.second->written; });
 }
 
-bool Capture::end_piece_to_see(const TensorBase& t) {
-  if (t.numel() == 0 || t.storage()->data_acquire() == nullptr) return false;
+void Capture::end_piece_to_see(const TensorBase& t) {
+  if (t.numel() == 0 || t.storage()->data_acquire() == nullptr) return;
   sight(t);
-  if (find(t) != nullptr) return false;
-  const bool ends = has_written(*t.storage());
-  if (ends) {
+  if (find(t) != nullptr) return;
+  if (has_written(*t.storage())) {
     add_break("a write to memory that is also seen in another way");
     end_piece();
   }
   new_entry(t);
-  return ends;
 }
 
 Capture::Entry& Capture::entry_of(const TensorBase& t) {
@@ -206,7 +204,7 @@ bool Capture::is_whole(const TensorBase& t) const {
   return t.storage_offset() == e->offset && t.numel() == e->numel;
 }
 
-void Capture::give(const TensorBase& t, const intrusive_ptr<Node>& node,
+void Capture::give(const TensorBase& t, const intrusive_ptr<LazyNode>& node,
                    uint16_t result) {
   StorageImpl& s = *t.storage();
   if (s.data_acquire() == nullptr) {
@@ -226,7 +224,7 @@ void Capture::give(const TensorBase& t, const intrusive_ptr<Node>& node,
   end_piece();
 }
 
-void Capture::order(const intrusive_ptr<Node>& node) {
+void Capture::order(const intrusive_ptr<LazyNode>& node) {
   if (!ordered_.empty()) {
     Operand before;
     before.node = ordered_.back();
@@ -311,7 +309,7 @@ void Capture::note_break(std::string reason, bool repeats) {
 namespace {
 
 // Runs what the nodes need, on this thread.
-void run_now(const std::vector<intrusive_ptr<Node>>& roots, Device device,
+void run_now(const std::vector<intrusive_ptr<LazyNode>>& roots, Device device,
              const GraphEngine& engine, GraphLock& lock) {
   RecordedGraph graph = collect(roots);
   graph.device = device;
@@ -337,9 +335,9 @@ void run_now(const std::vector<intrusive_ptr<Node>>& roots, Device device,
 void Capture::end_piece() {
   const PlainModes modes;
   GraphLock lock(graph_mutex());
-  std::vector<intrusive_ptr<Node>> roots;
-  const auto add = [&](const intrusive_ptr<Node>& n) {
-    if (n->state == Node::kRecorded) roots.push_back(n);
+  std::vector<intrusive_ptr<LazyNode>> roots;
+  const auto add = [&](const intrusive_ptr<LazyNode>& n) {
+    if (n->state == LazyNode::kRecorded) roots.push_back(n);
   };
   // The run may free what the entries hold: drop_dead() sees before it who else
   // holds that.
@@ -362,7 +360,7 @@ void Capture::end_piece() {
       // Nodes that do not need the call that failed have their elements all the
       // same.
       for (const auto& n : roots) {
-        if (n->state != Node::kRecorded) continue;
+        if (n->state != LazyNode::kRecorded) continue;
         try {
           run_now({n}, device_, engine_, lock);
         } catch (const Error&) {
@@ -398,7 +396,7 @@ std::vector<Capture::Write> Capture::find_writes() const {
     const Made& m = e.value->node->made[e.value->result];
     if (m.memory == nullptr || m.memory->data() == e.address) continue;
     Storage from = m.memory;
-    if (e.value->node->kind == Node::kData) {
+    if (e.value->node->kind == LazyNode::kData) {
       from = StorageImpl::allocate(m.layout.bytes(), device_);
       copy_memory(device_, from->data(), m.memory->data(), m.layout.bytes());
     }

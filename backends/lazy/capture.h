@@ -44,8 +44,8 @@ class Capture final : public capture::Recorder, public CaptureHooks {
   bool takes(const TensorBase& t) const;
   // Calls that are recorded see the elements of `t` from now on. Ends the piece
   // if earlier ones have written its memory as a tensor of other elements: no
-  // value is what `t` has. Whether it did: then all that was recorded has run.
-  bool end_piece_to_see(const TensorBase& t);
+  // value is what `t` has. Then all that was recorded runs.
+  void end_piece_to_see(const TensorBase& t);
   // The value that `t` is a part of, and where that begins in the storage of
   // `t`, in elements. Calls see `t`.
   struct ValuePart {
@@ -57,16 +57,16 @@ class Capture final : public capture::Recorder, public CaptureHooks {
   bool is_whole(const TensorBase& t) const;
   // All of `t`'s value is another one from now on. Ends the piece if calls see
   // its memory in another way too.
-  void give(const TensorBase& t, const intrusive_ptr<Node>& node,
+  void give(const TensorBase& t, const intrusive_ptr<LazyNode>& node,
             uint16_t result);
   // A node, until the capture ends: chains of nodes are not taken down by
   // recursion.
-  void keep(const intrusive_ptr<Node>& node) { nodes_.push_back(node); }
+  void keep(const intrusive_ptr<LazyNode>& node) { nodes_.push_back(node); }
   // A storage that has a LazyValue and no memory.
   void made(const Storage& s) { made_.emplace_back(s); }
   // A call that draws numbers, or that other processes make too: it runs after
   // the last such call, needed or not.
-  void order(const intrusive_ptr<Node>& node);
+  void order(const intrusive_ptr<LazyNode>& node);
   // Whether the memory was made in the capture, and no recorded call has seen
   // it yet.
   bool is_untouched(const TensorBase& t) const {
@@ -119,7 +119,7 @@ class Capture final : public capture::Recorder, public CaptureHooks {
     bool written = false;  // `value` is not what the memory has
     bool seed = false;     // the gradient of a result
     int source = -1;
-    intrusive_ptr<Node> data;
+    intrusive_ptr<LazyNode> data;
     intrusive_ptr<LazyValue> value;
 
     bool has(const TensorBase& t) const;
@@ -170,8 +170,8 @@ class Capture final : public capture::Recorder, public CaptureHooks {
   std::unordered_map<const StorageImpl*, weak_intrusive_ptr<StorageImpl>>
       fresh_;
   std::vector<weak_intrusive_ptr<StorageImpl>> made_;
-  std::vector<intrusive_ptr<Node>> ordered_;
-  std::vector<intrusive_ptr<Node>> nodes_;
+  std::vector<intrusive_ptr<LazyNode>> ordered_;
+  std::vector<intrusive_ptr<LazyNode>> nodes_;
   std::vector<capture::Break> breaks_;
   std::vector<Tensor> sighted_;
   std::unordered_set<const TensorImpl*> known_;  // the tensors of sighted_

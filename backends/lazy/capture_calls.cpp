@@ -83,12 +83,12 @@ bool capture_writes(Capture& capture, const OperatorEntry& op, bool reads,
     capture.end_piece_to_see(t);
     if (!capture.is_whole(t)) return false;
     if (reads) continue;
-    auto empty = make_intrusive<Node>(Node::kEmpty, nullptr);
+    auto empty = make_intrusive<LazyNode>(LazyNode::kEmpty, nullptr);
     empty->made.emplace_back(ValueLayout(t.dtype(), t.sizes(), t.strides()));
     add_recorded(empty);
     own[size_t(w)] = Value(TensorBase(tensor_of(empty, 0)));
   }
-  auto node = make_intrusive<Node>(Node::kCall, &op);
+  auto node = make_intrusive<LazyNode>(LazyNode::kCall, &op);
   take_arguments(node.get(), own.data(), num_args);
   if (!find_written(node.get(), op, own.data())) return false;
   for (const uint8_t w : node->written) {
@@ -112,7 +112,7 @@ bool capture_random(Capture& capture, const OperatorEntry& op,
                     const Value* args, size_t num_args, Value* results,
                     size_t num_results) {
   const std::lock_guard lock(graph_mutex());
-  auto node = make_intrusive<Node>(Node::kCall, &op);
+  auto node = make_intrusive<LazyNode>(LazyNode::kCall, &op);
   take_arguments(node.get(), args, num_args);
   if (!add_results(node.get(), op, args, num_args)) return false;
   capture.order(node);

@@ -60,12 +60,12 @@ class Finish {
     parts.graph.device = c_.device();
     parts.graph.engine = &c_.engine();
     keep_constants(parts.graph);
-    std::set<const Node*> used;  // inputs that the graph reads
+    std::set<const LazyNode*> used;  // inputs that the graph reads
     for (const Captured& d : parts.graph.data) used.insert(d.get());
     for (const Capture::Entry* e : entries_) {
-      const Node& to = *e->value->node;
+      const LazyNode& to = *e->value->node;
       if (!e->written || !used.contains(e->data.get()) ||
-          to.kind == Node::kData) {
+          to.kind == LazyNode::kData) {
         continue;
       }
       parts.graph.homes.push_back({to.index, e->value->result, e->data->index});
@@ -96,7 +96,8 @@ class Finish {
   void store_constants() {
     constexpr int64_t kMost = 1 << 16;  // elements
     for (const Captured& n : c_.nodes_) {
-      if (n->kind != Node::kCall || n->state != Node::kRecorded) continue;
+      if (n->kind != LazyNode::kCall || n->state != LazyNode::kRecorded)
+        continue;
       for (Operand& o : n->operands) {
         const Made& m = o.node->made[o.result];
         if (!is_constant(*o.node) || m.layout.numel > kMost) continue;
@@ -109,7 +110,7 @@ class Finish {
     }
   }
 
-  Captured stored(const Node& constant) const {
+  Captured stored(const LazyNode& constant) const {
     const ValueLayout& l = constant.made[0].layout;
     Captured data = data_node(ValueLayout(l));
     data->made[0].memory = StorageImpl::allocate(l.bytes(), c_.device());
@@ -121,9 +122,9 @@ class Finish {
   void forget_unneeded(std::vector<Captured> roots,
                        const std::vector<Captured>& more) {
     roots.insert(roots.end(), more.begin(), more.end());
-    const std::set<const Node*> needed = reached(roots);
+    const std::set<const LazyNode*> needed = reached(roots);
     for (const Captured& n : c_.nodes_) {
-      if (n->state == Node::kRecorded && !needed.contains(n.get())) {
+      if (n->state == LazyNode::kRecorded && !needed.contains(n.get())) {
         n->drop_operands();
       }
     }
@@ -134,7 +135,7 @@ class Finish {
   // own.
   void add_ordered(std::vector<Captured>* roots,
                    std::vector<Captured>* backward_roots) {
-    std::set<const Node*> later;
+    std::set<const LazyNode*> later;
     for (const Capture::Entry& e : c_.entries_) {
       if (e.seed) later.insert(e.data.get());
     }
@@ -148,7 +149,7 @@ class Finish {
         }
       }
     }
-    const Node* before = nullptr;
+    const LazyNode* before = nullptr;
     for (const Captured& n : c_.ordered_) {
       const bool is_later = later.contains(n.get());
       if (is_later && before != nullptr && !later.contains(before)) {
@@ -159,14 +160,14 @@ class Finish {
     }
   }
 
-  static void forget_last_operand(Node& n) {
+  static void forget_last_operand(LazyNode& n) {
     const Operand& last = n.operands[n.operands.size() - 1];
     --last.node->made[last.result].uses;
     n.operands.resize(n.operands.size() - 1);
   }
 
   static void add_root(const Captured& n, std::vector<Captured>* roots) {
-    if (n->state == Node::kRecorded) roots->push_back(n);
+    if (n->state == LazyNode::kRecorded) roots->push_back(n);
   }
   static std::vector<Captured> roots_of(const std::vector<ValueOf>& values) {
     std::vector<Captured> roots;
@@ -250,7 +251,7 @@ class Finish {
 
   // Data that is no input stays for all runs. Other pieces may write it.
   void keep_constants(const RecordedGraph& g) {
-    std::set<const Node*> inputs;
+    std::set<const LazyNode*> inputs;
     for (const Capture::Entry* e : entries_) inputs.insert(e->data.get());
     for (const Captured& d : g.data) {
       if (inputs.contains(d.get())) continue;
@@ -276,7 +277,7 @@ class Finish {
     std::vector<Captured> all = forward;
     all.insert(all.end(), backward.begin(), backward.end());
     const RecordedGraph joint = collect(all);
-    const std::set<const Node*> in_first = reached(forward);
+    const std::set<const LazyNode*> in_first = reached(forward);
     RecordedGraph rest;
     for (const Captured& n : joint.nodes) {
       if (!in_first.contains(n.get())) rest.nodes.push_back(n);
@@ -297,17 +298,17 @@ class Finish {
   }
 
   // The recorded nodes that these need, and they themselves.
-  static std::set<const Node*> reached(const std::vector<Captured>& roots) {
-    std::set<const Node*> seen;
-    std::vector<const Node*> stack;
+  static std::set<const LazyNode*> reached(const std::vector<Captured>& roots) {
+    std::set<const LazyNode*> seen;
+    std::vector<const LazyNode*> stack;
     const auto visit = [&](const Captured& n) {
-      if (n->state == Node::kRecorded && seen.insert(n.get()).second) {
+      if (n->state == LazyNode::kRecorded && seen.insert(n.get()).second) {
         stack.push_back(n.get());
       }
     };
     for (const Captured& n : roots) visit(n);
     while (!stack.empty()) {
-      const Node* const n = stack.back();
+      const LazyNode* const n = stack.back();
       stack.pop_back();
       for (const Operand& o : n->operands) visit(o.node);
     }
@@ -343,12 +344,12 @@ class Finish {
       RecordedGraph graph, std::vector<capture::Result> results,
       std::vector<ValueOf> values, std::vector<ValueOf>* forward_values) {
     CapturedGraph::Parts parts;
-    std::set<const Node*> ours;
+    std::set<const LazyNode*> ours;
     for (const Captured& n : graph.nodes) ours.insert(n.get());
     for (ValueOf& v : values) {
       if (ours.contains(v.node.get())) continue;
       Captured data =
-          v.node->state == Node::kRecorded ? saved(v) : data_of_input(v);
+          v.node->state == LazyNode::kRecorded ? saved(v) : data_of_input(v);
       if (data != nullptr) v = {std::move(data), 0};
     }
     for (const auto& [value, data] : saved_) {
@@ -384,11 +385,11 @@ class Finish {
 
   // Places of nodes, and the data that they read.
   static void renumber(RecordedGraph* g) {
-    std::set<const Node*> seen;
+    std::set<const LazyNode*> seen;
     for (size_t i = 0; i < g->nodes.size(); ++i) {
       g->nodes[i]->index = static_cast<int>(i);
       for (const Operand& o : g->nodes[i]->operands) {
-        if (o.node->kind != Node::kData) continue;
+        if (o.node->kind != LazyNode::kData) continue;
         if (!seen.insert(o.node.get()).second) continue;
         o.node->index = -1 - static_cast<int>(g->data.size());
         g->data.push_back(o.node);
@@ -434,15 +435,15 @@ class Finish {
   std::map<const StorageImpl*, int> storages_;
   std::vector<Capture::Entry*> entries_;  // inputs
   std::unordered_map<const Capture::Entry*, int> places_;
-  std::unordered_map<const Node*, size_t> inputs_by_data_;
+  std::unordered_map<const LazyNode*, size_t> inputs_by_data_;
   std::vector<capture::Input> inputs_;
   std::vector<Tensor> seen_;
   std::vector<Storage> escaped_;
-  std::map<const Node*, Captured> stored_;
+  std::map<const LazyNode*, Captured> stored_;
   std::string escaped_text_;
   // The data of the backward graph.
   std::vector<std::pair<ValueOf, Captured>> saved_;
-  std::map<std::pair<const Node*, uint16_t>, size_t> places_of_saved_;
+  std::map<std::pair<const LazyNode*, uint16_t>, size_t> places_of_saved_;
   std::map<size_t, Captured> again_;  // by input
 };
 

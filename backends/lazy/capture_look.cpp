@@ -18,7 +18,7 @@ bool is_item(const OperatorEntry& op) {
   return op.name() == "aten::_local_scalar_dense";
 }
 
-bool draws_elsewhere(const Node& n) {
+bool draws_elsewhere(const LazyNode& n) {
   return is_collective(OperatorHandle(n.op)) ||
          std::any_of(n.args.begin(), n.args.end(), [](const Value& v) {
            return v.tag() == Value::Tag::Generator;

@@ -64,7 +64,7 @@ CapturedGraph::CapturedGraph(Parts parts)
   results_ = std::move(parts.results);
   num_values_ = static_cast<int>(values_.size());
   draws_ = parts.draws;
-  std::unordered_map<const Node*, int> place;
+  std::unordered_map<const LazyNode*, int> place;
   for (size_t i = 0; i < data_.size(); ++i) {
     if (data_[i] != nullptr) place[data_[i].get()] = static_cast<int>(i);
   }
@@ -85,7 +85,7 @@ CapturedGraph::~CapturedGraph() {
   for (const Captured& n : run_.graph().nodes) n->drop_operands();
 }
 
-// The run is over: what it made, and what it was given, is let go.
+// Ends a run: lets go of its inputs and its results.
 struct CapturedGraph::Clean {
   CapturedGraph* graph;
   ~Clean() {
@@ -172,7 +172,7 @@ void CapturedGraph::write_back(ArrayRef<capture::Memory> inputs,
 // Fresh memory for a value: what the run has made, if nobody else has it.
 Storage CapturedGraph::taken(const ValueOf& value) const {
   const Made& m = value.node->made[value.result];
-  const bool made_here = value.node->kind != Node::kData &&
+  const bool made_here = value.node->kind != LazyNode::kData &&
                          m.memory->use_count() == 1 && m.memory->resizable() &&
                          m.memory->nbytes() == m.layout.bytes();
   const bool written = written_.contains({value.node.get(), value.result});
@@ -180,13 +180,13 @@ Storage CapturedGraph::taken(const ValueOf& value) const {
 }
 
 // Data that is no input: what it has is a part of the graph.
-bool CapturedGraph::is_constant_data(const Node& n) const {
+bool CapturedGraph::is_constant_data(const LazyNode& n) const {
   const auto is_it = [&](const Captured& d) { return d.get() == &n; };
   return device_.is_cpu() && n.made[0].memory != nullptr &&
          std::none_of(data_.begin(), data_.end(), is_it);
 }
 
-uint64_t CapturedGraph::hash_of(const Node& n) {
+uint64_t CapturedGraph::hash_of(const LazyNode& n) {
   uint64_t hash = 14695981039346656037u;
   const Made& m = n.made[0];
   const auto* const bytes = static_cast<const unsigned char*>(m.memory->data());
@@ -198,7 +198,7 @@ uint64_t CapturedGraph::hash_of(const Node& n) {
 std::string CapturedGraph::listing() const {
   const RecordedGraph& g = run_.graph();
   std::string text;
-  std::map<const Node*, std::string> names;
+  std::map<const LazyNode*, std::string> names;
   for (size_t i = 0; i < g.data.size(); ++i) {
     names[g.data[i].get()] = str("data{}", i);
     if (is_constant_data(*g.data[i])) {
@@ -206,7 +206,7 @@ std::string CapturedGraph::listing() const {
     }
   }
   for (size_t i = 0; i < g.nodes.size(); ++i) {
-    const Node& n = *g.nodes[i];
+    const LazyNode& n = *g.nodes[i];
     names[&n] = str("%{}", i);
     text += str("%{} = {}(", i, n.name());
     for (const Operand& o : n.operands) {
@@ -216,12 +216,12 @@ std::string CapturedGraph::listing() const {
       if (o.part || is_data) text += " as " + words_of(o.layout());
     }
     for (const program::Uniform& u : n.uniforms) text += " " + words_of(u);
-    if (n.kind == Node::kCall) {
+    if (n.kind == LazyNode::kCall) {
       for (const Value& v : n.args) {
         if (!v.is_none()) text += " " + to_string(v);
       }
     }
-    if (n.kind == Node::kReduce) text += str(" over {}", n.reduced);
+    if (n.kind == LazyNode::kReduce) text += str(" over {}", n.reduced);
     if (n.window) text += " at " + words_of(*n.window);
     text += ") ->";
     for (const Made& m : n.made) text += " " + words_of(m.layout);

@@ -14,7 +14,7 @@
 
 namespace sy::lazy {
 
-using Captured = intrusive_ptr<Node>;
+using Captured = intrusive_ptr<LazyNode>;
 
 // A value of a captured graph.
 struct ValueOf {
@@ -58,8 +58,8 @@ class CapturedGraph final : public capture::Graph {
   };
   struct Clean;
 
-  bool is_constant_data(const Node& n) const;
-  static uint64_t hash_of(const Node& n);
+  bool is_constant_data(const LazyNode& n) const;
+  static uint64_t hash_of(const LazyNode& n);
   void bind(size_t i, const capture::Memory& m);
   std::vector<Write> save_old(Storage* values) const;
   Storage copied(const ValueOf& v) const;
@@ -75,7 +75,8 @@ class CapturedGraph final : public capture::Graph {
   const std::vector<ValueOf> values_;
   // The input that each value is, and that each input is afterwards, or -1.
   std::vector<int> value_input_, after_input_;
-  std::set<std::pair<const Node*, int>> written_;  // values that inputs will be
+  std::set<std::pair<const LazyNode*, int>>
+      written_;  // values that inputs will be
 };
 
 }  // namespace sy::lazy

@@ -22,7 +22,7 @@ bool capture_ordered(Capture& capture, const OperatorEntry& op,
                      const Value* args, size_t num_args, Value* results,
                      size_t num_results) {
   const std::lock_guard lock(graph_mutex());
-  auto node = make_intrusive<Node>(Node::kCall, &op);
+  auto node = make_intrusive<LazyNode>(LazyNode::kCall, &op);
   take_arguments(node.get(), args, num_args);
   if (num_results != 0) {
     if (!add_results(node.get(), op, args, num_args)) return false;
@@ -31,7 +31,7 @@ bool capture_ordered(Capture& capture, const OperatorEntry& op,
   }
   const int64_t none = 0, stride = 1;
   node->made.emplace_back(ValueLayout(kByte, {&none, 1}, {&stride, 1}));
-  node->result_of.push_back(Node::ResultPlace{-1, -1});
+  node->result_of.push_back(LazyNode::ResultPlace{-1, -1});
   capture.order(node);
   add_recorded(node);
   return true;

@@ -53,12 +53,12 @@ Tensor one_element(const Operand& o) {
 
 }  // namespace
 
-bool is_constant(const Node& n) { return n.program == &number(); }
+bool is_constant(const LazyNode& n) { return n.program == &number(); }
 
-intrusive_ptr<Node> constant(const Scalar& value, ScalarType dtype,
-                             IntArrayRef sizes, IntArrayRef strides) {
-  auto node = make_intrusive<Node>(
-      dtype == kBool ? Node::kCall : Node::kPointwise, &fill_entry());
+intrusive_ptr<LazyNode> constant(const Scalar& value, ScalarType dtype,
+                                 IntArrayRef sizes, IntArrayRef strides) {
+  auto node = make_intrusive<LazyNode>(
+      dtype == kBool ? LazyNode::kCall : LazyNode::kPointwise, &fill_entry());
   node->made.emplace_back(ValueLayout(dtype, sizes, strides));
   node->args.push_back(Value(value));
   if (dtype == kBool) return node;
@@ -72,9 +72,9 @@ intrusive_ptr<Node> constant(const Scalar& value, ScalarType dtype,
   return node;
 }
 
-intrusive_ptr<Node> folded(const Node& call) {
+intrusive_ptr<LazyNode> folded(const LazyNode& call) {
   const bool folds =
-      call.kind == Node::kPointwise && computing_device().type() == kCPU &&
+      call.kind == LazyNode::kPointwise && computing_device().type() == kCPU &&
       call.made.size() == 1 && call.made[0].layout.dtype != kBool &&
       !call.operands.empty() &&
       std::all_of(call.operands.begin(), call.operands.end(), reads_constant);

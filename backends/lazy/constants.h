@@ -9,11 +9,11 @@
 namespace sy::lazy {
 
 // A node, not yet among those to run, whose elements are all `value`.
-intrusive_ptr<Node> constant(const Scalar& value, ScalarType dtype,
-                             IntArrayRef sizes, IntArrayRef strides);
+intrusive_ptr<LazyNode> constant(const Scalar& value, ScalarType dtype,
+                                 IntArrayRef sizes, IntArrayRef strides);
 // Whether it is such a node.
-bool is_constant(const Node& n);
+bool is_constant(const LazyNode& n);
 // The constant that a pointwise call of constants is; nullptr for other calls.
-intrusive_ptr<Node> folded(const Node& call);
+intrusive_ptr<LazyNode> folded(const LazyNode& call);
 
 }  // namespace sy::lazy

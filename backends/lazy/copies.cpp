@@ -14,7 +14,7 @@ namespace sy::lazy {
 
 namespace {
 
-using Recorded = intrusive_ptr<Node>;
+using Recorded = intrusive_ptr<LazyNode>;
 
 constexpr program::Result kInput{0, false};
 program::Program identity() {
@@ -35,7 +35,7 @@ const OperatorEntry& copy_entry() {
 // A value that lies as `dst` does, with the elements of `src`.
 Recorded record_cast(Operand src, const TensorBase& dst) {
   static const program::Program program = identity();
-  auto node = make_intrusive<Node>(Node::kPointwise, &copy_entry());
+  auto node = make_intrusive<LazyNode>(LazyNode::kPointwise, &copy_entry());
   node->program = &program;
   node->compute = src.layout().dtype;
   node->made.emplace_back(ValueLayout(dst.dtype(), dst.sizes(), dst.strides()));
@@ -58,7 +58,7 @@ Recorded record_write(Operand src, const TensorBase& dst) {
     base.node = value != nullptr ? value->node : value_of_memory(dst);
     base.result = value != nullptr ? value->result : uint16_t{0};
   }
-  auto node = make_intrusive<Node>(Node::kWrite, nullptr);
+  auto node = make_intrusive<LazyNode>(LazyNode::kWrite, nullptr);
   const ValueLayout& l = base.layout();
   node->made.emplace_back(l);
   node->window = std::make_unique<ValueLayout>(
@@ -126,8 +126,24 @@ Tensor copy_from(const Tensor& self, const Tensor& dst, bool non_blocking) {
   return dst;
 }
 
+namespace {
+
+// Throws if the dtype has no such number, as a device that fills at once does.
+void check_fits(const Scalar& value, ScalarType dtype) {
+  switch (dtype) {
+#define SY_FITS(T, Enum) \
+  case ScalarType::Enum: static_cast<void>(value.to<T>()); break;
+    SY_FORALL_SCALAR_TYPES(SY_FITS)
+#undef SY_FITS
+    default: break;
+  }
+}
+
+}  // namespace
+
 Tensor& fill(Tensor& self, const Scalar& value) {
   if (self.numel() == 0) return self;
+  check_fits(value, self.scalar_type());
   StorageImpl& s = *self.storage();
   if (is_exposed(s)) {
     Tensor number = empty({}, TensorOptions(self.scalar_type()));

@@ -14,7 +14,7 @@ bool same_operand(const Operand& a, const Operand& b) {
 }
 
 // A program's numbers are compared by their bits: 0.0 is not -0.0.
-bool same_call(const Node& a, const Node& b) {
+bool same_call(const LazyNode& a, const LazyNode& b) {
   const auto same_made = [](const Made& x, const Made& y) {
     return x.layout == y.layout;
   };
@@ -29,7 +29,7 @@ bool same_call(const Node& a, const Node& b) {
                     same_made);
 }
 
-size_t hash_of(const Node& n) {
+size_t hash_of(const LazyNode& n) {
   auto h = reinterpret_cast<uintptr_t>(n.program) ^
            reinterpret_cast<uintptr_t>(n.reduce) * 31;
   for (const Operand& o : n.operands) {
@@ -39,37 +39,37 @@ size_t hash_of(const Node& n) {
   return h;
 }
 
-bool is_held(const Node& n) {
+bool is_held(const LazyNode& n) {
   return std::any_of(n.made.begin(), n.made.end(),
                      [](const Made& m) { return m.holders > 0; });
 }
 
 }  // namespace
 
-void share_equal_calls(std::vector<intrusive_ptr<Node>>* nodes) {
+void share_equal_calls(std::vector<intrusive_ptr<LazyNode>>* nodes) {
   size_t size = 16;
   while (size < 2 * nodes->size()) size *= 2;
   std::vector<uint32_t> table(size, 0);  // 1 + place in the list
-  std::vector<Node*> instead(nodes->size(), nullptr);
+  std::vector<LazyNode*> instead(nodes->size(), nullptr);
   bool any = false;
   for (size_t i = 0; i < nodes->size(); ++i) {
-    Node& n = *(*nodes)[i];
+    LazyNode& n = *(*nodes)[i];
     n.index = static_cast<int>(i);
     for (Operand& o : n.operands) {
-      if (!any || o.node->state != Node::kRecorded) continue;
-      Node* const other = instead[static_cast<size_t>(o.node->index)];
+      if (!any || o.node->state != LazyNode::kRecorded) continue;
+      LazyNode* const other = instead[static_cast<size_t>(o.node->index)];
       if (other == nullptr) continue;
       --o.node->made[o.result].uses;
       ++other->made[o.result].uses;
-      o.node = intrusive_ptr<Node>::retain(other);
+      o.node = intrusive_ptr<LazyNode>::retain(other);
     }
-    if (n.kind != Node::kPointwise && n.kind != Node::kReduce) continue;
+    if (n.kind != LazyNode::kPointwise && n.kind != LazyNode::kReduce) continue;
     for (size_t at = hash_of(n) & (size - 1);; at = (at + 1) & (size - 1)) {
       if (table[at] == 0) {
         table[at] = static_cast<uint32_t>(i + 1);
         break;
       }
-      Node& earlier = *(*nodes)[table[at] - 1];
+      LazyNode& earlier = *(*nodes)[table[at] - 1];
       if (!same_call(earlier, n)) continue;
       if (is_held(n)) break;
       instead[i] = &earlier;
@@ -80,7 +80,7 @@ void share_equal_calls(std::vector<intrusive_ptr<Node>>* nodes) {
   if (!any) return;
   size_t kept = 0;
   for (size_t i = 0; i < nodes->size(); ++i) {
-    const Node& n = *(*nodes)[i];
+    const LazyNode& n = *(*nodes)[i];
     // A call beyond the list may read it.
     const bool used = std::any_of(n.made.begin(), n.made.end(),
                                   [](const Made& m) { return m.uses > 0; });

@@ -160,10 +160,11 @@ void execute(RecordedGraph graph, intrusive_ptr<Plan> plan, bool wait,
   if (wait && job->error) std::rethrow_exception(job->error);
 }
 
-void wait_for(const Node& node, GraphLock& lock) {
-  if (node.state != Node::kRunning) return;
+void wait_for(const LazyNode& node, GraphLock& lock) {
+  if (node.state != LazyNode::kRunning) return;
   const Blocked blocked;
-  executor().changed.wait(lock, [&] { return node.state != Node::kRunning; });
+  executor().changed.wait(lock,
+                          [&] { return node.state != LazyNode::kRunning; });
 }
 
 void wait_for_all(GraphLock& lock) {

@@ -25,7 +25,7 @@ void execute(RecordedGraph graph, intrusive_ptr<Plan> plan, bool wait,
              GraphLock& lock);
 
 // Waits until the node is not running any more.
-void wait_for(const Node& node, GraphLock& lock);
+void wait_for(const LazyNode& node, GraphLock& lock);
 // Waits until nothing runs. Throws the error of a graph that nobody waited for.
 void wait_for_all(GraphLock& lock);
 // Throws such an error, if there is one, once.

@@ -24,7 +24,7 @@ struct State {
   // Nodes that have not run, each once and in order; a running one stays, as it
   // may fail. A weak owner, so nodes may be dead. The list is cleaned when it
   // has doubled.
-  std::vector<Node*> recorded;
+  std::vector<LazyNode*> recorded;
   size_t clean_at = 1024;
   int64_t bytes = 0;
   int64_t max_nodes = 20000, max_bytes = int64_t{4} << 30;
@@ -40,7 +40,7 @@ State& state() {
 std::atomic<bool> too_large{false};
 
 // No tensor has as many bytes, but sizes may say so before memory is asked for.
-void add_bytes(const Node& n, int64_t* to) {
+void add_bytes(const LazyNode& n, int64_t* to) {
   for (const Made& m : n.made) {
     const auto more = static_cast<int64_t>(
         std::min<size_t>(m.layout.bytes(), size_t{1} << 62));
@@ -52,12 +52,12 @@ void add_bytes(const Node& n, int64_t* to) {
 void clean() {
   State& s = state();
   s.bytes = 0;
-  std::erase_if(s.recorded, [&](Node* n) {
-    if (n->state == Node::kDone || n->use_count() == 0) {
-      RefCountedAccess<Node>::release_weak(n);
+  std::erase_if(s.recorded, [&](LazyNode* n) {
+    if (n->state == LazyNode::kDone || n->use_count() == 0) {
+      RefCountedAccess<LazyNode>::release_weak(n);
       return true;
     }
-    if (n->state == Node::kRecorded) add_bytes(*n, &s.bytes);
+    if (n->state == LazyNode::kRecorded) add_bytes(*n, &s.bytes);
     return false;
   });
   s.clean_at = std::max<size_t>(1024, 2 * s.recorded.size());
@@ -76,10 +76,10 @@ void check_strict(Cause cause, const OperatorEntry* op) {
 
 // Runs what these nodes need of what is recorded. The lock is held on entry and
 // on return, but not while kernels run.
-void run_roots(std::vector<intrusive_ptr<Node>> roots, bool wait,
+void run_roots(std::vector<intrusive_ptr<LazyNode>> roots, bool wait,
                GraphLock& lock) {
   std::erase_if(roots,
-                [](const auto& n) { return n->state != Node::kRecorded; });
+                [](const auto& n) { return n->state != LazyNode::kRecorded; });
   if (roots.empty()) return;
   RecordedGraph graph = collect(roots);
   ++state().counters.runs;
@@ -89,14 +89,14 @@ void run_roots(std::vector<intrusive_ptr<Node>> roots, bool wait,
 
 // The same for nodes whose values are needed now: those that other threads run
 // are waited for.
-void run_and_wait(const std::vector<intrusive_ptr<Node>>& roots, Cause cause,
-                  const OperatorEntry* op, GraphLock& lock) {
+void run_and_wait(const std::vector<intrusive_ptr<LazyNode>>& roots,
+                  Cause cause, const OperatorEntry* op, GraphLock& lock) {
   const auto is_recorded = [](const auto& n) {
-    return n->state == Node::kRecorded;
+    return n->state == LazyNode::kRecorded;
   };
   bool checked = false;
   for (const auto& n : roots) {
-    while (n->state != Node::kDone) {
+    while (n->state != LazyNode::kDone) {
       if (std::any_of(roots.begin(), roots.end(), is_recorded)) {
         if (!std::exchange(checked, true)) check_strict(cause, op);
         run_roots(roots, true, lock);
@@ -117,20 +117,20 @@ const char* name_of(Cause c) {
 
 Counters& counters() { return state().counters; }
 
-void add_recorded(const intrusive_ptr<Node>& node) {
+void add_recorded(const intrusive_ptr<LazyNode>& node) {
   State& s = state();
   if (Capture::current() != nullptr) {
     Capture::current()->keep(node);
     node->sequence = ++s.sequence;
-    if (node->kind != Node::kEmpty) ++s.counters.recorded;
+    if (node->kind != LazyNode::kEmpty) ++s.counters.recorded;
     return;
   }
   if (s.recorded.size() >= s.clean_at || s.bytes > s.max_bytes) clean();
   node->sequence = ++s.sequence;
   s.recorded.push_back(node.get());
-  RefCountedAccess<Node>::retain_weak(node.get());
+  RefCountedAccess<LazyNode>::retain_weak(node.get());
   add_bytes(*node, &s.bytes);
-  if (node->kind != Node::kEmpty) ++s.counters.recorded;
+  if (node->kind != LazyNode::kEmpty) ++s.counters.recorded;
   too_large = static_cast<int64_t>(s.recorded.size()) > s.max_nodes ||
               s.bytes > s.max_bytes;
 }
@@ -157,14 +157,15 @@ void run_if_too_large(const char* op) {
 namespace {
 
 // `nodes` are the recorded ones that have the mark.
-void sort_as_recorded(uint64_t mark, std::vector<intrusive_ptr<Node>>* nodes) {
+void sort_as_recorded(uint64_t mark,
+                      std::vector<intrusive_ptr<LazyNode>>* nodes) {
   const auto& list = state().recorded;
   if (list.size() < 4 * nodes->size()) {
-    std::vector<intrusive_ptr<Node>> sorted;
+    std::vector<intrusive_ptr<LazyNode>> sorted;
     sorted.reserve(nodes->size());
-    for (Node* const n : list) {
-      if (n->mark != mark || n->state != Node::kRecorded) continue;
-      sorted.push_back(intrusive_ptr<Node>::retain(n));
+    for (LazyNode* const n : list) {
+      if (n->mark != mark || n->state != LazyNode::kRecorded) continue;
+      sorted.push_back(intrusive_ptr<LazyNode>::retain(n));
     }
     if (sorted.size() == nodes->size()) return nodes->swap(sorted);
   }
@@ -175,23 +176,23 @@ void sort_as_recorded(uint64_t mark, std::vector<intrusive_ptr<Node>>* nodes) {
 
 }  // namespace
 
-RecordedGraph collect(const std::vector<intrusive_ptr<Node>>& roots) {
+RecordedGraph collect(const std::vector<intrusive_ptr<LazyNode>>& roots) {
   State& s = state();
   const uint64_t mark = ++s.mark;
   RecordedGraph g;
   g.device = computing_device();
   g.engine = &computing_engine();
-  std::vector<Node*> stack;
-  const auto visit = [&](const intrusive_ptr<Node>& n) {
+  std::vector<LazyNode*> stack;
+  const auto visit = [&](const intrusive_ptr<LazyNode>& n) {
     if (n->mark == mark) return;
     n->mark = mark;
-    if (n->state != Node::kRecorded) return;
+    if (n->state != LazyNode::kRecorded) return;
     g.nodes.push_back(n);
     stack.push_back(n.get());
   };
   for (const auto& n : roots) visit(n);
   while (!stack.empty()) {
-    const Node* const n = stack.back();
+    const LazyNode* const n = stack.back();
     stack.pop_back();
     for (const Operand& o : n->operands) visit(o.node);
   }
@@ -203,7 +204,8 @@ RecordedGraph collect(const std::vector<intrusive_ptr<Node>>& roots) {
   for (size_t i = 0; i < g.nodes.size(); ++i) {
     g.nodes[i]->index = static_cast<int>(i);
     for (const Operand& o : g.nodes[i]->operands) {
-      if (o.node->state == Node::kRecorded || o.node->mark == again) continue;
+      if (o.node->state == LazyNode::kRecorded || o.node->mark == again)
+        continue;
       o.node->mark = again;
       o.node->index = -1 - static_cast<int>(g.data.size());
       g.data.push_back(o.node);
@@ -222,16 +224,16 @@ GraphLock lock_graph() {
 
 }  // namespace
 
-void compute(Node& node, Cause cause, const OperatorEntry* op) {
+void compute(LazyNode& node, Cause cause, const OperatorEntry* op) {
   GraphLock lock = lock_graph();
-  run_and_wait({intrusive_ptr<Node>::retain(&node)}, cause, op, lock);
+  run_and_wait({intrusive_ptr<LazyNode>::retain(&node)}, cause, op, lock);
 }
 
 void compute(ArrayRef<Operand> operands, Cause cause, const OperatorEntry* op) {
   GraphLock lock = lock_graph();
-  std::vector<intrusive_ptr<Node>> roots;
+  std::vector<intrusive_ptr<LazyNode>> roots;
   for (const Operand& o : operands) {
-    if (o.node->state != Node::kDone) roots.push_back(o.node);
+    if (o.node->state != LazyNode::kDone) roots.push_back(o.node);
   }
   run_and_wait(roots, cause, op, lock);
 }
@@ -239,9 +241,9 @@ void compute(ArrayRef<Operand> operands, Cause cause, const OperatorEntry* op) {
 void start(ArrayRef<Operand> operands) {
   GraphLock lock = lock_graph();
   throw_left_error();
-  std::vector<intrusive_ptr<Node>> roots;
+  std::vector<intrusive_ptr<LazyNode>> roots;
   for (const Operand& o : operands) {
-    if (o.node->state == Node::kRecorded) roots.push_back(o.node);
+    if (o.node->state == LazyNode::kRecorded) roots.push_back(o.node);
   }
   if (roots.empty()) return;
   check_strict(Cause::kAsked, nullptr);
@@ -251,7 +253,7 @@ void start(ArrayRef<Operand> operands) {
 void compute_all(Cause cause, bool wait) {
   GraphLock lock = lock_graph();
   throw_left_error();
-  std::vector<intrusive_ptr<Node>> roots = recorded_roots();
+  std::vector<intrusive_ptr<LazyNode>> roots = recorded_roots();
   if (!roots.empty()) {
     check_strict(cause, nullptr);
     run_roots(std::move(roots), wait, lock);
@@ -270,17 +272,17 @@ void set_bound(int64_t nodes, int64_t bytes) {
   if (bytes >= 0) state().max_bytes = bytes;
 }
 
-std::vector<intrusive_ptr<Node>> recorded_roots() {
+std::vector<intrusive_ptr<LazyNode>> recorded_roots() {
   const std::lock_guard lock(graph_mutex());
   clean();
-  std::vector<intrusive_ptr<Node>> roots;
-  for (Node* const n : state().recorded) {
-    if (n->state != Node::kRecorded) continue;
+  std::vector<intrusive_ptr<LazyNode>> roots;
+  for (LazyNode* const n : state().recorded) {
+    if (n->state != LazyNode::kRecorded) continue;
     const auto held = [](const Made& m) { return m.holders > 0; };
     if (std::none_of(n->made.begin(), n->made.end(), held)) continue;
     // Another thread may be letting go of it.
-    if (!RefCountedAccess<Node>::lock(n)) continue;
-    roots.push_back(intrusive_ptr<Node>::reclaim(n));
+    if (!RefCountedAccess<LazyNode>::lock(n)) continue;
+    roots.push_back(intrusive_ptr<LazyNode>::reclaim(n));
   }
   return roots;
 }

@@ -39,7 +39,7 @@ struct Counters {
 // The caller holds graph_mutex() for these.
 Counters& counters();
 // Puts a node among those to run.
-void add_recorded(const intrusive_ptr<Node>& node);
+void add_recorded(const intrusive_ptr<LazyNode>& node);
 // Gives up what is not needed after a run.
 void forget_finished();
 
@@ -49,7 +49,7 @@ void forget_finished();
 // Runs the graph if it has grown too large. `op` was recorded last.
 void run_if_too_large(const char* op);
 // Computes a node with all that it needs. `op` names the call that asked.
-void compute(Node& node, Cause cause, const OperatorEntry* op);
+void compute(LazyNode& node, Cause cause, const OperatorEntry* op);
 void compute(ArrayRef<Operand> operands, Cause cause, const OperatorEntry* op);
 // Begins to compute these, and returns.
 void start(ArrayRef<Operand> operands);
@@ -60,15 +60,15 @@ void set_strict(bool strict);
 // A negative bound stays as it is.
 void set_bound(int64_t nodes, int64_t bytes);
 // Recorded nodes with a result that a tensor holds.
-std::vector<intrusive_ptr<Node>> recorded_roots();
+std::vector<intrusive_ptr<LazyNode>> recorded_roots();
 
 // Some recorded calls that run together. Nodes are in an order in which they
 // could run one by one.
 struct RecordedGraph {
-  std::vector<intrusive_ptr<Node>> nodes;
-  std::vector<intrusive_ptr<Node>> data;  // values that they read
-  Device device;                          // that computes them
-  const GraphEngine* engine = nullptr;    // that runs them
+  std::vector<intrusive_ptr<LazyNode>> nodes;
+  std::vector<intrusive_ptr<LazyNode>> data;  // values that they read
+  Device device;                              // that computes them
+  const GraphEngine* engine = nullptr;        // that runs them
   // Values that are best made in the memory of data that they replace.
   struct Home {
     int node;  // and its result
@@ -82,5 +82,5 @@ struct RecordedGraph {
 // The recorded calls that these nodes need, and the nodes themselves. Values
 // that are being computed count as data. Each node gets
 // its place as `index`; node i of `data` gets -1 - i.
-RecordedGraph collect(const std::vector<intrusive_ptr<Node>>& roots);
+RecordedGraph collect(const std::vector<intrusive_ptr<LazyNode>>& roots);
 }  // namespace sy::lazy

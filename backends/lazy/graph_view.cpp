@@ -13,12 +13,12 @@ namespace sy::lazy {
 
 namespace {
 
-graph::Call::Kind kind_of(const Node& n) {
+graph::Call::Kind kind_of(const LazyNode& n) {
   switch (n.kind) {
-    case Node::kEmpty: return graph::Call::kEmpty;
-    case Node::kPointwise: return graph::Call::kPointwise;
-    case Node::kReduce: return graph::Call::kReduce;
-    case Node::kWrite: return graph::Call::kWrite;
+    case LazyNode::kEmpty: return graph::Call::kEmpty;
+    case LazyNode::kPointwise: return graph::Call::kPointwise;
+    case LazyNode::kReduce: return graph::Call::kReduce;
+    case LazyNode::kWrite: return graph::Call::kWrite;
     default: return graph::Call::kOperator;
   }
 }
@@ -26,7 +26,7 @@ graph::Call::Kind kind_of(const Node& n) {
 // Runs a node on tensors that are given.
 class GivenMemory final : public NodeMemory {
  public:
-  GivenMemory(const Node& node, Device device, ArrayRef<Tensor> operands,
+  GivenMemory(const LazyNode& node, Device device, ArrayRef<Tensor> operands,
               Storage* results)
       : node_(node), device_(device), operands_(operands), results_(results) {}
 
@@ -49,7 +49,7 @@ class GivenMemory final : public NodeMemory {
   }
 
  private:
-  const Node& node_;
+  const LazyNode& node_;
   const Device device_;
   const ArrayRef<Tensor> operands_;
   Storage* const results_;
@@ -77,7 +77,7 @@ GraphView::GraphView(const RecordedGraph& graph,
     : graph_(graph) {
   device_ = graph.device;
   for (size_t i = 0; i < graph.data.size(); ++i) {
-    const Node& n = *graph.data[i];
+    const LazyNode& n = *graph.data[i];
     first_[&n] = static_cast<int>(values_.size());
     for (size_t r = 0; r < n.made.size(); ++r) {
       values_.push_back(view_of(n.made[r].layout));
@@ -92,12 +92,12 @@ GraphView::GraphView(const RecordedGraph& graph,
     for (const Made& m : n->made) values_.push_back(view_of(m.layout));
   }
   for (const RegionResult& r : outputs) {
-    const Node* const n = graph.nodes[size_t(r.value.node)].get();
+    const LazyNode* const n = graph.nodes[size_t(r.value.node)].get();
     outputs_.push_back(first_[n] + r.value.result);
   }
 }
 
-graph::Call GraphView::call_of(const Node& n) {
+graph::Call GraphView::call_of(const LazyNode& n) {
   std::vector<graph::Operand>& operands = operands_[calls_.size()];
   for (const Operand& o : n.operands) {
     operands.push_back({first_.at(o.node.get()) + o.result, o.part == nullptr,
@@ -126,7 +126,7 @@ graph::Call GraphView::call_of(const Node& n) {
 
 void GraphView::run_call(int i, ArrayRef<Tensor> operands,
                          Storage* results) const {
-  const Node& n = *graph_.nodes[size_t(i)];
+  const LazyNode& n = *graph_.nodes[size_t(i)];
   const PlainModes modes;
   GivenMemory memory(n, device_, operands, results);
   NodeScratch scratch;

@@ -27,13 +27,13 @@ class GraphView final : public graph::Graph {
   std::vector<uint64_t> words() const;
 
  private:
-  graph::Call call_of(const Node& n);
+  graph::Call call_of(const LazyNode& n);
 
   const RecordedGraph& graph_;
   std::vector<ValueRef> inputs_;
-  // The first value of each node. Node::index is that in another graph, if
+  // The first value of each node. LazyNode::index is that in another graph, if
   // several read the same data.
-  std::unordered_map<const Node*, int> first_;
+  std::unordered_map<const LazyNode*, int> first_;
   std::vector<std::vector<graph::Operand>> operands_;
 };
 

@@ -12,12 +12,13 @@ namespace {
 
 constexpr size_t kMaxDims = 8;
 
-bool can_fuse(const Node& n) {
-  if (n.kind != Node::kPointwise && n.kind != Node::kReduce) return false;
+bool can_fuse(const LazyNode& n) {
+  if (n.kind != LazyNode::kPointwise && n.kind != LazyNode::kReduce)
+    return false;
   const ValueLayout& l = walked_layout(n);
   if (l.numel == 0 || n.made[0].layout.numel == 0) return false;
   size_t dims = 0;
-  bool reduces = n.kind != Node::kReduce;
+  bool reduces = n.kind != LazyNode::kReduce;
   for (int64_t d = 0; d < l.dim(); ++d) {
     if (l.sizes()[d] == 1) continue;
     ++dims;
@@ -41,7 +42,7 @@ class Builder {
   }
 
  private:
-  const Node& node(int i) const {
+  const LazyNode& node(int i) const {
     return *graph_.nodes[static_cast<size_t>(i)];
   }
   Group& group(int g) { return out_.groups[static_cast<size_t>(g)]; }
@@ -50,7 +51,7 @@ class Builder {
   }
 
   void place(int i) {
-    const Node& n = node(i);
+    const LazyNode& n = node(i);
     if (!can_fuse(n)) return start(i, false);
     int home = -1;
     for (const Operand& o : n.operands) {
@@ -82,9 +83,9 @@ class Builder {
   }
 
   void set_dims(int i, DimMap walked) {
-    const Node& n = node(i);
+    const LazyNode& n = node(i);
     DimMap& out = out_.result_dims[static_cast<size_t>(i)];
-    if (n.kind != Node::kReduce) {
+    if (n.kind != LazyNode::kReduce) {
       out = walked;
     } else {
       for (size_t d = 0; d < walked.size(); ++d) {
@@ -102,7 +103,7 @@ class Builder {
   // of dims that they leave open, others of the same size: no value of the
   // group varies over these for the node.
   std::optional<DimMap> dims_in(int i, int g) {
-    const Node& n = node(i);
+    const LazyNode& n = node(i);
     const ValueLayout& l = walked_layout(n);
     DimMap dims(static_cast<size_t>(l.dim()), -1);
     for (const Operand& o : n.operands) {
@@ -251,13 +252,13 @@ class Builder {
 
   // How many values from outside the groups and node i read at most.
   size_t operands_of(std::initializer_list<int> groups, int i) {
-    std::vector<std::pair<const Node*, int>> seen;
-    const auto add = [&](const Node& n) {
+    std::vector<std::pair<const LazyNode*, int>> seen;
+    const auto add = [&](const LazyNode& n) {
       for (const Operand& o : n.operands) {
         const int h = group_of(o);
         if (std::find(groups.begin(), groups.end(), h) != groups.end())
           continue;
-        const std::pair<const Node*, int> v(o.node.get(), o.result);
+        const std::pair<const LazyNode*, int> v(o.node.get(), o.result);
         if (o.part || std::find(seen.begin(), seen.end(), v) == seen.end()) {
           seen.push_back(v);
         }

@@ -64,7 +64,8 @@ std::optional<Box> box_of(const ValueLayout& window, const ValueLayout& of) {
 
 class Joiner {
  public:
-  explicit Joiner(std::vector<intrusive_ptr<Node>>* nodes) : nodes_(*nodes) {
+  explicit Joiner(std::vector<intrusive_ptr<LazyNode>>* nodes)
+      : nodes_(*nodes) {
     for (size_t i = 0; i < nodes_.size(); ++i) {
       nodes_[i]->index = static_cast<int>(i);
     }
@@ -74,7 +75,7 @@ class Joiner {
 
   void run() {
     for (const auto& n : nodes_) {
-      if (n->kind == Node::kWrite) {
+      if (n->kind == LazyNode::kWrite) {
         begin(*n);
       } else if (is_sum(*n)) {
         join(*n);
@@ -91,36 +92,36 @@ class Joiner {
   using Boxes = std::vector<Box>;
 
   // A part written to zeros.
-  void begin(const Node& n) {
+  void begin(const LazyNode& n) {
     if (!is_zero(n.operands[0])) return;
     if (const auto box = box_of(*n.window, n.made[0].layout)) {
       boxes_of(n) = {*box};
     }
   }
 
-  static bool is_sum(const Node& n) {
-    return n.kind == Node::kPointwise && n.op == add_entry() &&
+  static bool is_sum(const LazyNode& n) {
+    return n.kind == LazyNode::kPointwise && n.op == add_entry() &&
            n.uniforms.empty() && n.operands.size() == 2 && n.made.size() == 1;
   }
 
-  Boxes& boxes_of(const Node& n) { return boxes_[size_t(n.index)]; }
+  Boxes& boxes_of(const LazyNode& n) { return boxes_[size_t(n.index)]; }
 
   // Whether the operand is a write that nobody but the sum reads.
-  bool is_ours(const Operand& o, const Node& sum) {
-    const Node& n = *o.node;
-    return n.state == Node::kRecorded && n.kind == Node::kWrite && !o.part &&
-           !boxes_of(n).empty() && n.made[0].uses == 1 &&
+  bool is_ours(const Operand& o, const LazyNode& sum) {
+    const LazyNode& n = *o.node;
+    return n.state == LazyNode::kRecorded && n.kind == LazyNode::kWrite &&
+           !o.part && !boxes_of(n).empty() && n.made[0].uses == 1 &&
            n.made[0].holders == 0 && n.made[0].layout == sum.made[0].layout;
   }
 
-  void join(Node& sum) {
+  void join(LazyNode& sum) {
     for (const Operand& o : sum.operands) {
       if (!is_ours(o, sum)) return;
     }
     // The one that is a single write is taken apart.
     const size_t whole = boxes_of(*sum.operands[1].node).size() == 1 ? 0 : 1;
-    const intrusive_ptr<Node> to = sum.operands[whole].node;
-    const intrusive_ptr<Node> from = sum.operands[1 - whole].node;
+    const intrusive_ptr<LazyNode> to = sum.operands[whole].node;
+    const intrusive_ptr<LazyNode> from = sum.operands[1 - whole].node;
     Boxes boxes = boxes_of(*to);
     const Boxes& more = boxes_of(*from);
     if (more.size() != 1) return;
@@ -128,7 +129,7 @@ class Joiner {
       if (b.overlaps(more[0])) return;
     }
     boxes.push_back(more[0]);
-    const intrusive_ptr<Node> zeros = from->operands[0].node;
+    const intrusive_ptr<LazyNode> zeros = from->operands[0].node;
     Operand base, part;
     base.node = to;
     part.node = from->operands[1].node;
@@ -136,7 +137,7 @@ class Joiner {
     if (from->operands[1].part) {
       part.part = std::make_unique<ValueLayout>(*from->operands[1].part);
     }
-    sum.kind = Node::kWrite;
+    sum.kind = LazyNode::kWrite;
     sum.op = nullptr;
     sum.program = nullptr;
     sum.args.clear();
@@ -151,22 +152,22 @@ class Joiner {
     if (zeros->made[0].uses == 0 && zeros->made[0].holders == 0) kill(*zeros);
   }
 
-  void kill(Node& n) {
+  void kill(LazyNode& n) {
     n.drop_operands();
-    if (n.state == Node::kRecorded) dead_[size_t(n.index)] = true;
+    if (n.state == LazyNode::kRecorded) dead_[size_t(n.index)] = true;
   }
 
-  std::vector<intrusive_ptr<Node>>& nodes_;
+  std::vector<intrusive_ptr<LazyNode>>& nodes_;
   std::vector<Boxes> boxes_;  // of a node: where its value is not zero
   std::vector<bool> dead_;
 };
 
 }  // namespace
 
-void join_writes(std::vector<intrusive_ptr<Node>>* nodes) {
+void join_writes(std::vector<intrusive_ptr<LazyNode>>* nodes) {
   const auto writes =
       std::count_if(nodes->begin(), nodes->end(),
-                    [](const auto& n) { return n->kind == Node::kWrite; });
+                    [](const auto& n) { return n->kind == LazyNode::kWrite; });
   if (writes > 1) Joiner(nodes).run();
 }
 

@@ -55,7 +55,7 @@ void find_wanted(const RecordedGraph& graph) {
   }
 }
 
-bool is_own(const Node& data) {
+bool is_own(const LazyNode& data) {
   return std::none_of(data.made.begin(), data.made.end(),
                       [](const Made& m) { return m.wanted; });
 }
@@ -102,7 +102,7 @@ class Planner {
   }
 
  private:
-  const Node& node(int i) const { return *graph_.nodes[size_t(i)]; }
+  const LazyNode& node(int i) const { return *graph_.nodes[size_t(i)]; }
   static ValueRef ref(const Operand& o) { return {o.node->index, o.result}; }
   const Made& made(ValueRef v) const {
     const auto& n = v.node < 0 ? graph_.data[size_t(-1 - v.node)]
@@ -153,15 +153,15 @@ class Planner {
 
   // One reduction alone has nothing to be fused with: its own kernel runs.
   bool add_region(const Group& g) {
-    if (g.nodes.size() == 1 && node(g.nodes[0]).kind == Node::kReduce) {
+    if (g.nodes.size() == 1 && node(g.nodes[0]).kind == LazyNode::kReduce) {
       return false;
     }
     Step step;
     step.nodes = g.nodes;
     bool reduces = false;
     for (const int i : g.nodes) {
-      const Node& n = node(i);
-      reduces |= n.kind == Node::kReduce;
+      const LazyNode& n = node(i);
+      reduces |= n.kind == LazyNode::kReduce;
       for (size_t k = 0; k < n.operands.size(); ++k) {
         const Operand& o = n.operands[k];
         if (is_in(g, o)) continue;
@@ -296,14 +296,14 @@ class Planner {
       return 0;
     };
     for (const int i : step.nodes) {
-      const Node& n = node(i);
+      const LazyNode& n = node(i);
       std::vector<int> in;
       for (size_t k = 0; k < n.operands.size(); ++k)
         in.push_back(value_of(i, k));
       std::vector<ScalarType> results;
       for (const Made& m : n.made) results.push_back(m.layout.dtype);
       int first = 0;
-      if (n.kind == Node::kPointwise) {
+      if (n.kind == LazyNode::kPointwise) {
         first = b->pointwise(*n.program, n.compute, in, results, n.name());
       } else {
         first = b->reduce(reduction(n, groups_.walked_in(g, i), results), in);
@@ -335,7 +335,8 @@ class Planner {
     return dims;
   }
 
-  static RegionNode reduction(const Node& n, const std::vector<int8_t>& walked,
+  static RegionNode reduction(const LazyNode& n,
+                              const std::vector<int8_t>& walked,
                               ArrayRef<ScalarType> results) {
     const ReduceOp& op = *n.reduce;
     RegionNode out;
@@ -383,7 +384,7 @@ class Planner {
       Step& step = plan_->steps[s];
       if (groups_of_steps_[s] == nullptr) continue;
       const auto reduces = [&](int i) {
-        return node(i).kind == Node::kReduce ||
+        return node(i).kind == LazyNode::kReduce ||
                is_integral_type(node(i).compute, true);
       };
       if (std::any_of(step.nodes.begin(), step.nodes.end(), reduces)) continue;

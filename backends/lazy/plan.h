@@ -85,13 +85,14 @@ struct Plan final : RefCounted {
 // may change at any time: a planner asks once.
 void find_wanted(const RecordedGraph& graph);
 // Whether nobody does, after find_wanted().
-bool is_own(const Node& data);
+bool is_own(const LazyNode& data);
 
 intrusive_ptr<Plan> make_plan(const RecordedGraph& graph);
 
 // The dims that a node walks: those of its results, or of what it reduces.
-inline const ValueLayout& walked_layout(const Node& n) {
-  return n.kind == Node::kReduce ? n.operands[0].layout() : n.made[0].layout;
+inline const ValueLayout& walked_layout(const LazyNode& n) {
+  return n.kind == LazyNode::kReduce ? n.operands[0].layout()
+                                     : n.made[0].layout;
 }
 
 // Dims of `part` that are dims of the value `of`: -1 for those of size 1 and

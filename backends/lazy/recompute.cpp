@@ -54,8 +54,8 @@ constexpr int kMaxSteps = 2;
 // A result this many times as large as what it is made of is worth no memory.
 constexpr size_t kLarger = 4;
 
-bool is_cheap(const Node& n) {
-  if (n.kind != Node::kPointwise || n.made.size() != 1 ||
+bool is_cheap(const LazyNode& n) {
+  if (n.kind != LazyNode::kPointwise || n.made.size() != 1 ||
       n.program->n_steps > kMaxSteps) {
     return false;
   }
@@ -90,7 +90,7 @@ class Inviter {
   }
 
  private:
-  const Node& node(int i) const { return *graph_.nodes[size_t(i)]; }
+  const LazyNode& node(int i) const { return *graph_.nodes[size_t(i)]; }
 
   bool invite(Group& g, int i) {
     if (i < 0 || groups_.has(g, i) || g.nodes.size() >= kMaxNodes ||
@@ -148,10 +148,10 @@ class Inviter {
   }
 
   size_t count_inputs(const Group& g) const {
-    std::vector<std::pair<const Node*, int>> seen;
+    std::vector<std::pair<const LazyNode*, int>> seen;
     for (const int k : g.nodes) {
       for (const Operand& o : node(k).operands) {
-        const std::pair<const Node*, int> v(o.node.get(), o.result);
+        const std::pair<const LazyNode*, int> v(o.node.get(), o.result);
         if (groups_.has(g, o.node->index)) continue;
         if (o.part || std::find(seen.begin(), seen.end(), v) == seen.end()) {
           seen.push_back(v);

@@ -19,7 +19,7 @@
 
 namespace sy::lazy {
 
-void take_arguments(Node* node, const Value* args, size_t n) {
+void take_arguments(LazyNode* node, const Value* args, size_t n) {
   for (size_t i = 0; i < n; ++i) {
     const Value& v = args[i];
     switch (v.tag()) {
@@ -30,7 +30,7 @@ void take_arguments(Node* node, const Value* args, size_t n) {
         break;
       case Value::Tag::TensorList:
       case Value::Tag::OptionalTensorList: {
-        Node::List list{i, v.tag() == Value::Tag::OptionalTensorList, {}};
+        LazyNode::List list{i, v.tag() == Value::Tag::OptionalTensorList, {}};
         for (const TensorBase& t : v.to_tensor_list()) {
           list.present.push_back(t.defined());
           if (t.defined()) node->add_operand(operand_of(t));
@@ -50,12 +50,12 @@ void take_arguments(Node* node, const Value* args, size_t n) {
 
 namespace {
 
-using Recorded = intrusive_ptr<Node>;
+using Recorded = intrusive_ptr<LazyNode>;
 
 // ---- pointwise operators and reductions, by their programs
 
 // Whether the operands of the call are those of the program, in order.
-bool has_inputs(const Node& node, const NodeDesc& desc) {
+bool has_inputs(const LazyNode& node, const NodeDesc& desc) {
   if (desc.n_inputs == 0 || node.operands.size() != desc.n_inputs ||
       !node.lists.empty()) {
     return false;
@@ -69,14 +69,14 @@ bool has_inputs(const Node& node, const NodeDesc& desc) {
   return true;
 }
 
-void make_pointwise(Node* node, const PointwiseNode& call) {
+void make_pointwise(LazyNode* node, const PointwiseNode& call) {
   const PointwiseOp& p = call.op();
   const PointwiseArgs args = call.args();
   PointwisePlan plan;
   plan_pointwise(p, args, &plan);
   Dims strides;
   result_strides(p, args, plan.sizes, &strides);
-  node->kind = Node::kPointwise;
+  node->kind = LazyNode::kPointwise;
   const ElementProgram& program = select_program(p, args);
   node->program = &program.body;
   node->compute = plan.compute;
@@ -90,7 +90,7 @@ void make_pointwise(Node* node, const PointwiseNode& call) {
 }
 
 void add_uniforms(const ElementProgram& p, const ReduceArgs& args,
-                  const ReducePlan& plan, Node* node) {
+                  const ReducePlan& plan, LazyNode* node) {
   const size_t first = node->uniforms.size();
   node->uniforms.resize(first + p.body.n_uniforms);
   eval_uniforms(p, args.scalars, plan.count,
@@ -98,12 +98,12 @@ void add_uniforms(const ElementProgram& p, const ReduceArgs& args,
                 node->uniforms.data() + first);
 }
 
-void make_reduce(Node* node, const ReduceNode& call) {
+void make_reduce(LazyNode* node, const ReduceNode& call) {
   const ReduceOp& p = call.op();
   const ReduceArgs& args = call.args();
   ReducePlan plan;
   plan_reduce(p, args, &plan);
-  node->kind = Node::kReduce;
+  node->kind = LazyNode::kReduce;
   node->reduce = &p;
   node->reduced = plan.reduced;
   node->keepdim = args.keepdim;
@@ -127,7 +127,8 @@ bool rounds_first(const ReduceArgs& args) {
 }
 
 // False: the operator has no program, or the call does not fit it.
-bool make_by_program(Node* node, const OperatorEntry& op, const Value* args) {
+bool make_by_program(LazyNode* node, const OperatorEntry& op,
+                     const Value* args) {
   const NodeDesc* const desc = node_desc(op);
   if (desc == nullptr || !has_inputs(*node, *desc)) return false;
   if (desc->pointwise != nullptr) {
@@ -151,14 +152,14 @@ bool for_each_result(const std::vector<Value>& results, const F& f) {
     const auto at = static_cast<int16_t>(i);
     if (v.is_none()) continue;
     if (v.is_tensor()) {
-      f(v.to_tensor(), Node::ResultPlace{at, -1});
+      f(v.to_tensor(), LazyNode::ResultPlace{at, -1});
       continue;
     }
     if (v.tag() != Value::Tag::TensorList) return false;
     int16_t k = 0;
     for (const TensorBase& t : v.to_tensor_list()) {
       if (!t.defined() || k == INT16_MAX) return false;
-      f(t, Node::ResultPlace{at, k++});
+      f(t, LazyNode::ResultPlace{at, k++});
     }
     if (k == 0) return false;
   }
@@ -179,7 +180,7 @@ bool infer(const OperatorEntry& op, const Value* args, size_t n,
   std::vector<const TensorBase*> seen;
   bool own = true;
   const bool known =
-      for_each_result(*shapes, [&](const TensorBase& t, Node::ResultPlace) {
+      for_each_result(*shapes, [&](const TensorBase& t, LazyNode::ResultPlace) {
         own = own && fills_storage(t);
         for (const TensorBase* other : seen) {
           own = own && !other->is_alias_of(t);
@@ -189,11 +190,11 @@ bool infer(const OperatorEntry& op, const Value* args, size_t n,
   return known && own;
 }
 
-bool add_results(Node* node, const OperatorEntry& op, const Value* args,
+bool add_results(LazyNode* node, const OperatorEntry& op, const Value* args,
                  size_t n) {
   std::vector<Value> shapes;
   if (!infer(op, args, n, &shapes)) return false;
-  for_each_result(shapes, [&](const TensorBase& t, Node::ResultPlace at) {
+  for_each_result(shapes, [&](const TensorBase& t, LazyNode::ResultPlace at) {
     node->made.emplace_back(
         ValueLayout(t.scalar_type(), t.sizes(), t.strides()));
     node->result_of.push_back(at);
@@ -205,7 +206,7 @@ namespace {
 
 // nullptr: the call has to run now.
 Recorded make_node(const OperatorEntry& op, const Value* args, size_t n) {
-  auto node = make_intrusive<Node>(Node::kCall, &op);
+  auto node = make_intrusive<LazyNode>(LazyNode::kCall, &op);
   take_arguments(node.get(), args, n);
   if (make_by_program(node.get(), op, args)) {
     const Recorded number = folded(*node);
@@ -216,8 +217,8 @@ Recorded make_node(const OperatorEntry& op, const Value* args, size_t n) {
 
 }  // namespace
 
-bool keep(const intrusive_ptr<Node>& node, Value* results, size_t num_results,
-          size_t own) {
+bool keep(const intrusive_ptr<LazyNode>& node, Value* results,
+          size_t num_results, size_t own) {
   if (node == nullptr) return false;
   add_recorded(node);
   std::fill_n(results, num_results, Value());
@@ -225,9 +226,10 @@ bool keep(const intrusive_ptr<Node>& node, Value* results, size_t num_results,
   std::vector<TensorBase> list;
   for (size_t i = 0; i < own; ++i) {
     const TensorBase t = tensor_of(node, static_cast<uint16_t>(i));
-    const Node::ResultPlace at =
-        node->result_of.empty() ? Node::ResultPlace{static_cast<int16_t>(i), -1}
-                                : node->result_of[i];
+    const LazyNode::ResultPlace at =
+        node->result_of.empty()
+            ? LazyNode::ResultPlace{static_cast<int16_t>(i), -1}
+            : node->result_of[i];
     if (at.element < 0) {
       results[at.result] = Value(t);
       continue;
@@ -256,7 +258,7 @@ void record_empty(const Kernel&, const OperatorEntry& op, DispatchKeySet,
                   size_t num_results) {
   {
     const std::lock_guard lock(graph_mutex());
-    auto node = make_intrusive<Node>(Node::kEmpty, &op);
+    auto node = make_intrusive<LazyNode>(LazyNode::kEmpty, &op);
     if (!add_results(node.get(), op, args, num_args)) node.reset();
     if (keep(node, results, num_results)) return;
   }
@@ -275,7 +277,7 @@ void record_in_place(const Kernel&, const OperatorEntry& op, DispatchKeySet,
   {
     const std::lock_guard lock(graph_mutex());
     const Recorded node = make_node(*plan.functional, pure.data(), pure.size());
-    const bool fits = node != nullptr && node->kind == Node::kPointwise &&
+    const bool fits = node != nullptr && node->kind == LazyNode::kPointwise &&
                       node->made[0].layout.dtype == self.dtype() &&
                       self.numel() != 0 &&
                       self.impl()->is_non_overlapping_and_dense();
@@ -303,7 +305,7 @@ void record_in_place(const Kernel&, const OperatorEntry& op, DispatchKeySet,
 
 // ---- operators that write arguments beside what they return
 
-bool find_written(Node* node, const OperatorEntry& op, const Value* args) {
+bool find_written(LazyNode* node, const OperatorEntry& op, const Value* args) {
   if (!node->lists.empty()) return false;
   for (const int8_t w : write_plan(op).written) {
     const Value& v = args[w];
@@ -330,7 +332,7 @@ namespace {
 bool keep_writing(const OperatorEntry& op, const Value* args, size_t n,
                   Value* results, size_t num_results) {
   const std::lock_guard lock(graph_mutex());
-  const auto node = make_intrusive<Node>(Node::kCall, &op);
+  const auto node = make_intrusive<LazyNode>(LazyNode::kCall, &op);
   take_arguments(node.get(), args, n);
   if (!find_written(node.get(), op, args) ||
       !add_results(node.get(), op, args, n)) {

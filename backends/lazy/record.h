@@ -14,21 +14,21 @@ class Capture;
 
 // The arguments of a call with nothing in the places of tensors, which become
 // operands. The caller holds graph_mutex().
-void take_arguments(Node* node, const Value* args, size_t n);
+void take_arguments(LazyNode* node, const Value* args, size_t n);
 // The results that a call will have, on Meta; false if that takes data, or if
 // they are no tensors of their own.
 bool infer(const OperatorEntry& op, const Value* args, size_t n,
            std::vector<Value>* shapes);
 // Adds them to a node.
-bool add_results(Node* node, const OperatorEntry& op, const Value* args,
+bool add_results(LazyNode* node, const OperatorEntry& op, const Value* args,
                  size_t n);
 // Makes tensors of the first `own` values that the node makes. False for
 // nullptr.
-bool keep(const intrusive_ptr<Node>& node, Value* results, size_t num_results,
-          size_t own = SIZE_MAX);
+bool keep(const intrusive_ptr<LazyNode>& node, Value* results,
+          size_t num_results, size_t own = SIZE_MAX);
 // The operands that are written; false if one of them is not all that its
 // storage has, is read as another argument too, or may be written by a pointer.
-bool find_written(Node* node, const OperatorEntry& op, const Value* args);
+bool find_written(LazyNode* node, const OperatorEntry& op, const Value* args);
 // Computes what the call reads, then its results.
 void run_at_once(const OperatorEntry& op, const Value* args, size_t n,
                  Value* results, size_t num_results);

@@ -35,7 +35,7 @@ Run::Run(RecordedGraph graph, Plan& plan)
     : graph_(std::move(graph)), plan_(plan), costs_(plan.steps.size()) {
   timed_ = is_timed();
   for (const auto& n : graph_.nodes) {
-    n->state = Node::kRunning;
+    n->state = LazyNode::kRunning;
     n->release_uses();
   }
 }
@@ -103,9 +103,9 @@ void Run::run_steps() {
 // Memory that a step reads must have come.
 void Run::wait_for_operands(const Step& step) {
   for (const int i : step.nodes) {
-    const Node& n = *graph_.nodes[size_t(i)];
+    const LazyNode& n = *graph_.nodes[size_t(i)];
     const size_t taken =
-        n.kind == Node::kCall ? num_taken(n) : n.operands.size();
+        n.kind == LazyNode::kCall ? num_taken(n) : n.operands.size();
     for (size_t k = 0; k < taken && !late_.empty(); ++k) {
       const Operand& o = n.operands[k];
       const Storage& memory = o.node->made[o.result].memory;
@@ -127,7 +127,7 @@ void Run::count_bytes(const Made& m, const ValueLayout& part) {
 // Says which call failed. Any call of a region that can fail may be the one.
 void Run::name_calls(const Step& step, Error* e) const {
   if (step.whole) return;  // has its name
-  const Node& first = *graph_.nodes[size_t(step.nodes[0])];
+  const LazyNode& first = *graph_.nodes[size_t(step.nodes[0])];
   if (!step.region.defined() &&
       dynamic_cast<const OutOfMemoryError*>(e) == nullptr) {
     if (first.op != nullptr) first.op->name_in(*e);
@@ -135,7 +135,7 @@ void Run::name_calls(const Step& step, Error* e) const {
   }
   std::string names;
   for (const int i : step.nodes) {
-    const Node& n = *graph_.nodes[size_t(i)];
+    const LazyNode& n = *graph_.nodes[size_t(i)];
     // Only integers fail for their values: where they are divided.
     const bool may = dynamic_cast<const OutOfMemoryError*>(e) != nullptr ||
                      is_integral_type(n.compute, true);
@@ -151,15 +151,15 @@ void Run::finish() {
     for (const int i : plan_.steps[s].nodes) {
       if (again[size_t(i)]) continue;
       again[size_t(i)] = true;
-      Node& n = *graph_.nodes[size_t(i)];
-      n.state = Node::kRecorded;
+      LazyNode& n = *graph_.nodes[size_t(i)];
+      n.state = LazyNode::kRecorded;
       n.take_uses_back();
     }
   }
   for (size_t i = 0; i < again.size(); ++i) {
     if (again[i]) continue;
-    Node& n = *graph_.nodes[i];
-    n.state = Node::kDone;
+    LazyNode& n = *graph_.nodes[i];
+    n.state = LazyNode::kDone;
     n.drop_operands();
     n.args.clear();
   }
@@ -205,7 +205,7 @@ void Run::run_step(const Step& step) {
 // The memory that a step of one node reads, and where its results go.
 class Run::StepMemory final : public NodeMemory {
  public:
-  StepMemory(Run& run, Node& node) : run_(run), node_(node) {}
+  StepMemory(Run& run, LazyNode& node) : run_(run), node_(node) {}
   Device device() const override { return run_.graph_.device; }
   Tensor operand(size_t k) override { return node_.operands[k].tensor(); }
   Storage taken(size_t k) override { return run_.taken_or_copied(node_, k); }
@@ -221,11 +221,11 @@ class Run::StepMemory final : public NodeMemory {
 
  private:
   Run& run_;
-  Node& node_;
+  LazyNode& node_;
 };
 
-void Run::run_single(Node& node) {
-  if (node.kind != Node::kEmpty) {
+void Run::run_single(LazyNode& node) {
+  if (node.kind != LazyNode::kEmpty) {
     ++counts_.kernels;
     for (const Operand& o : node.operands) {
       count_bytes(o.node->made[o.result], o.layout());
@@ -261,7 +261,7 @@ bool Run::run_whole(const Step& step) {
 }
 
 // Whether nobody reads the operand's value after this node.
-bool Run::dies(const Node& node, size_t operand) {
+bool Run::dies(const LazyNode& node, size_t operand) {
   const Operand& o = node.operands[operand];
   const Made& m = o.node->made[o.result];
   if (plan_.steps[done_].whole) return false;
@@ -278,7 +278,7 @@ bool Run::dies(const Node& node, size_t operand) {
 }
 
 // Memory with the elements of an operand, to be written.
-Storage Run::taken_or_copied(Node& node, size_t operand) {
+Storage Run::taken_or_copied(LazyNode& node, size_t operand) {
   const Operand& o = node.operands[operand];
   Made& from = o.node->made[o.result];
   if (dies(node, operand)) {

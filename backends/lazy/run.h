@@ -33,11 +33,11 @@ class Run {
   void wait_for_operands(const Step& step);
   void name_calls(const Step& step, Error* e) const;
   class StepMemory;
-  void run_single(Node& node);
+  void run_single(LazyNode& node);
   bool run_whole(const Step& step);
   void run_region(const Step& step);
-  Storage taken_or_copied(Node& node, size_t operand);
-  bool dies(const Node& node, size_t operand);
+  Storage taken_or_copied(LazyNode& node, size_t operand);
+  bool dies(const LazyNode& node, size_t operand);
   const Made& made(ValueRef v) const;
   Made& made(ValueRef v);
   void count_bytes(const Made& m, const ValueLayout& part);

@@ -14,7 +14,8 @@ namespace {
 
 // tensor(k): operand k.
 template <class F>
-void fill_arguments(const Node& node, std::vector<Value>* to, const F& tensor) {
+void fill_arguments(const LazyNode& node, std::vector<Value>* to,
+                    const F& tensor) {
   std::vector<Value>& args = *to;
   args.assign(node.args.begin(), node.args.end());
   size_t next = 0;
@@ -37,14 +38,14 @@ void fill_arguments(const Node& node, std::vector<Value>* to, const F& tensor) {
 }
 
 // The argument that an operand is; it is no list.
-size_t argument_of(const Node& node, size_t operand) {
+size_t argument_of(const LazyNode& node, size_t operand) {
   size_t i = 0;
   for (uint64_t rest = node.tensors;; rest &= rest - 1, ++i) {
     if (i == operand) return static_cast<size_t>(std::countr_zero(rest));
   }
 }
 
-bool fits(const Node& node, size_t result, const Tensor& computed) {
+bool fits(const LazyNode& node, size_t result, const Tensor& computed) {
   const ValueLayout& l = node.made[result].layout;
   const bool shared = computed.storage()->use_count() > 2;
   return l.is_of(*computed.impl()) &&
@@ -52,7 +53,7 @@ bool fits(const Node& node, size_t result, const Tensor& computed) {
 }
 
 // A result as the node has promised it.
-Storage as_promised(const Node& node, size_t result, const Tensor& computed,
+Storage as_promised(const LazyNode& node, size_t result, const Tensor& computed,
                     Device device) {
   wait_pending(computed, node.name());
   const ValueLayout& l = node.made[result].layout;
@@ -66,7 +67,7 @@ Storage as_promised(const Node& node, size_t result, const Tensor& computed,
 }
 
 // A copy or a constant.
-void run_simple(const Node& node, NodeMemory& memory) {
+void run_simple(const LazyNode& node, NodeMemory& memory) {
   const ValueLayout& l = node.made[0].layout;
   Storage to = StorageImpl::allocate(l.bytes(), memory.device());
   Tensor out = tensor_in(to, l);
@@ -78,7 +79,7 @@ void run_simple(const Node& node, NodeMemory& memory) {
   memory.set(0, std::move(to));
 }
 
-void run_call(const Node& node, NodeMemory& memory, NodeScratch* scratch) {
+void run_call(const LazyNode& node, NodeMemory& memory, NodeScratch* scratch) {
   std::vector<Value>& args = scratch->args;
   std::vector<Value>& results = scratch->results;
   fill_arguments(node, &args, [&](size_t k) { return memory.operand(k); });
@@ -97,9 +98,10 @@ void run_call(const Node& node, NodeMemory& memory, NodeScratch* scratch) {
     memory.set(own + k, std::move(written[k]));
   }
   for (size_t i = 0; i < own; ++i) {
-    const Node::ResultPlace at =
-        node.result_of.empty() ? Node::ResultPlace{static_cast<int16_t>(i), -1}
-                               : node.result_of[i];
+    const LazyNode::ResultPlace at =
+        node.result_of.empty()
+            ? LazyNode::ResultPlace{static_cast<int16_t>(i), -1}
+            : node.result_of[i];
     if (at.result < 0) {  // the operator has no results
       memory.set(i, StorageImpl::allocate(0, memory.device()));
       continue;
@@ -118,27 +120,27 @@ void run_call(const Node& node, NodeMemory& memory, NodeScratch* scratch) {
 
 }  // namespace
 
-size_t num_taken(const Node& node) {
+size_t num_taken(const LazyNode& node) {
   auto n = static_cast<size_t>(std::popcount(node.tensors));
-  for (const Node::List& l : node.lists) {
+  for (const LazyNode::List& l : node.lists) {
     n += static_cast<size_t>(
         std::count(l.present.begin(), l.present.end(), true));
   }
   return n;
 }
 
-std::vector<Value> arguments_of(const Node& node) {
+std::vector<Value> arguments_of(const LazyNode& node) {
   std::vector<Value> args;
   fill_arguments(node, &args,
                  [&](size_t k) { return node.operands[k].tensor(); });
   return args;
 }
 
-void run_node(const Node& node, NodeMemory& memory, NodeScratch* scratch) {
-  if (node.kind == Node::kEmpty) {
+void run_node(const LazyNode& node, NodeMemory& memory, NodeScratch* scratch) {
+  if (node.kind == LazyNode::kEmpty) {
     memory.set(
         0, StorageImpl::allocate(node.made[0].layout.bytes(), memory.device()));
-  } else if (node.kind == Node::kWrite) {
+  } else if (node.kind == LazyNode::kWrite) {
     Storage to = memory.taken(0);
     copy_tensor(tensor_in(to, *node.window), memory.operand(1));
     memory.set(0, std::move(to));

@@ -31,12 +31,12 @@ struct NodeScratch {
 };
 
 // Runs the node below autograd and all modes: see PlainModes.
-void run_node(const Node& node, NodeMemory& memory, NodeScratch* scratch);
+void run_node(const LazyNode& node, NodeMemory& memory, NodeScratch* scratch);
 
 // How many operands the call takes; one that is not taken runs before it.
-size_t num_taken(const Node& node);
+size_t num_taken(const LazyNode& node);
 
 // The arguments of a recorded call. Its operands must be computed.
-std::vector<Value> arguments_of(const Node& node);
+std::vector<Value> arguments_of(const LazyNode& node);
 
 }  // namespace sy::lazy

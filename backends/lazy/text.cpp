@@ -26,7 +26,7 @@ std::string operand_text(const Operand& o) {
   return o.part ? text + " as " + layout_text(*o.part) : text;
 }
 
-std::string results_text(const Node& n) {
+std::string results_text(const LazyNode& n) {
   std::string text;
   for (const Made& m : n.made) {
     text += (text.empty() ? "" : ", ") + layout_text(m.layout);
@@ -42,7 +42,7 @@ std::string graph_text(const RecordedGraph& graph) {
     text += str("data{}: {}\n", i, results_text(*graph.data[i]));
   }
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    const Node& n = *graph.nodes[i];
+    const LazyNode& n = *graph.nodes[i];
     text += str("%{}: {} = {}(", i, results_text(n), n.name());
     for (size_t k = 0; k < n.operands.size(); ++k) {
       text += (k == 0 ? "" : ", ") + operand_text(n.operands[k]);
@@ -58,7 +58,7 @@ Picture picture_of(const RecordedGraph& graph) {
     p.data.push_back("data\\n" + results_text(*n));
   }
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    const Node& n = *graph.nodes[i];
+    const LazyNode& n = *graph.nodes[i];
     p.nodes.push_back(str("{}\\n{}", n.name(), results_text(n)));
     for (const Operand& o : n.operands) {
       p.arrows.push_back({o.node->index, static_cast<int>(i)});
@@ -99,7 +99,7 @@ std::string dot_of(const Picture& picture, const std::vector<Box>& boxes) {
   return text + "}\n";
 }
 
-std::string nodes_text(const std::vector<intrusive_ptr<Node>>& nodes) {
+std::string nodes_text(const std::vector<intrusive_ptr<LazyNode>>& nodes) {
   constexpr size_t kMost = 8;
   std::string text;
   for (size_t i = 0; i < std::min(kMost, nodes.size()); ++i) {

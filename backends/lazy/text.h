@@ -35,7 +35,7 @@ std::string graph_text(const RecordedGraph& graph);
 std::string graph_dot(const RecordedGraph& graph);
 
 // Their names and results, the first few.
-std::string nodes_text(const std::vector<intrusive_ptr<Node>>& nodes);
+std::string nodes_text(const std::vector<intrusive_ptr<LazyNode>>& nodes);
 
 // "12.3 us", "4.0 MB"; short.
 std::string time_text(double ns);

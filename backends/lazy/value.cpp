@@ -57,7 +57,7 @@ Tensor Operand::tensor() const {
   return t;
 }
 
-void Node::drop_operands() noexcept {
+void LazyNode::drop_operands() noexcept {
   if (!released) release_uses();
   operands.clear();
 }
@@ -67,15 +67,15 @@ namespace {
 // Dead calls of this thread that have not given up yet what they own.
 struct DeadCalls {
   bool busy = false;
-  Node* first = nullptr;
+  LazyNode* first = nullptr;
 };
 constinit thread_local DeadCalls dead_calls;
 
 }  // namespace
 
 // A chain of calls goes one by one, not by recursion.
-void Node::release_resources() noexcept {
-  using Access = RefCountedAccess<Node>;
+void LazyNode::release_resources() noexcept {
+  using Access = RefCountedAccess<LazyNode>;
   DeadCalls& dead = dead_calls;
   if (dead.busy) {
     Access::retain_weak(this);
@@ -84,7 +84,7 @@ void Node::release_resources() noexcept {
   }
   dead.busy = true;
   drop();
-  while (Node* const n = dead.first) {
+  while (LazyNode* const n = dead.first) {
     dead.first = n->next_dead;
     n->drop();
     Access::release_weak(n);
@@ -92,28 +92,28 @@ void Node::release_resources() noexcept {
   dead.busy = false;
 }
 
-void Node::drop() noexcept {
+void LazyNode::drop() noexcept {
   drop_operands();
   args.clear();
   for (Made& m : made) m.memory.reset();
 }
 
-void Node::release_uses() noexcept {
+void LazyNode::release_uses() noexcept {
   for (const Operand& o : operands) --o.node->made[o.result].uses;
   released = true;
 }
 
-void Node::take_uses_back() noexcept {
+void LazyNode::take_uses_back() noexcept {
   for (const Operand& o : operands) ++o.node->made[o.result].uses;
   released = false;
 }
 
-void Node::add_operand(Operand o) {
+void LazyNode::add_operand(Operand o) {
   ++o.node->made[o.result].uses;
   operands.push_back(std::move(o));
 }
 
-const char* Node::name() const {
+const char* LazyNode::name() const {
   switch (kind) {
     case kData: return "data";
     case kEmpty: return "empty";
@@ -150,7 +150,7 @@ Device lazy_device() { return Device(kLazy, 0); }
 
 // ---- the payload
 
-LazyValue::LazyValue(intrusive_ptr<Node> n, uint16_t r)
+LazyValue::LazyValue(intrusive_ptr<LazyNode> n, uint16_t r)
     : StoragePayload(kLazy), node(std::move(n)), result(r) {
   ++node->made[result].holders;
 }
@@ -165,12 +165,13 @@ LazyValue* LazyValue::of(const StorageImpl& s) noexcept {
 }
 
 const char* LazyValue::describe() const noexcept {
-  return node->state == Node::kDone ? "the lazy result of a call that has run"
-                                    : "the lazy result of a recorded call";
+  return node->state == LazyNode::kDone
+             ? "the lazy result of a call that has run"
+             : "the lazy result of a recorded call";
 }
 
 void LazyValue::materialize(StorageImpl& storage) {
-  const intrusive_ptr<Node> keep = node;
+  const intrusive_ptr<LazyNode> keep = node;
   compute(*keep, Cause::kPointer, nullptr);
   const Made& m = keep->made[result];
   Storage copy = StorageImpl::allocate(storage.nbytes(), storage.device());
@@ -206,9 +207,9 @@ bool fills_storage(const TensorBase& t) {
          static_cast<size_t>(t.numel()) * t.itemsize() == t.storage()->nbytes();
 }
 
-bool end_piece_to_see(const TensorBase& t) {
+void end_piece_to_see(const TensorBase& t) {
   Capture* const capture = Capture::current();
-  return capture != nullptr && capture->end_piece_to_see(t);
+  if (capture != nullptr) capture->end_piece_to_see(t);
 }
 
 bool is_whole(const TensorBase& t) {
@@ -229,9 +230,9 @@ Tensor tensor_in(const Storage& memory, const ValueLayout& layout) {
   return graph::tensor_in(memory, view_of(layout));
 }
 
-intrusive_ptr<Node> data_node(ValueLayout layout) {
-  auto node = make_intrusive<Node>(Node::kData, nullptr);
-  node->state = Node::kDone;
+intrusive_ptr<LazyNode> data_node(ValueLayout layout) {
+  auto node = make_intrusive<LazyNode>(LazyNode::kData, nullptr);
+  node->state = LazyNode::kDone;
   node->made.emplace_back(std::move(layout));
   return node;
 }
@@ -246,8 +247,8 @@ Storage part_of_memory(Storage s, void* data, size_t bytes, Device device) {
       s.release());
 }
 
-intrusive_ptr<Node> data_of(const Tensor& inner) {
-  intrusive_ptr<Node> node = data_node(
+intrusive_ptr<LazyNode> data_of(const Tensor& inner) {
+  intrusive_ptr<LazyNode> node = data_node(
       ValueLayout(inner.scalar_type(), inner.sizes(), inner.strides()));
   node->made[0].memory = inner.storage();
   return node;
@@ -271,7 +272,7 @@ namespace {
 
 // The value of a storage that was resized before it had memory: its elements
 // as far as both reach.
-intrusive_ptr<Node> resized_value(StorageImpl& s, size_t bytes) {
+intrusive_ptr<LazyNode> resized_value(StorageImpl& s, size_t bytes) {
   LazyValue* const value = LazyValue::of(s);
   SY_CHECK(value != nullptr, Value,
            "[lazy] expected a tensor with elements, got one without memory");
@@ -282,10 +283,10 @@ intrusive_ptr<Node> resized_value(StorageImpl& s, size_t bytes) {
   const auto part = [&](int64_t n) {
     return ValueLayout(old.dtype, {&n, 1}, {&one, 1});
   };
-  auto empty = make_intrusive<Node>(Node::kEmpty, nullptr);
+  auto empty = make_intrusive<LazyNode>(LazyNode::kEmpty, nullptr);
   empty->made.emplace_back(part(all));
   add_recorded(empty);
-  auto node = make_intrusive<Node>(Node::kWrite, nullptr);
+  auto node = make_intrusive<LazyNode>(LazyNode::kWrite, nullptr);
   node->made.emplace_back(part(all));
   node->window = std::make_unique<ValueLayout>(part(kept));
   Operand base, from;
@@ -303,7 +304,7 @@ intrusive_ptr<Node> resized_value(StorageImpl& s, size_t bytes) {
 }  // namespace
 
 // The memory that a storage has of its own, as a value.
-intrusive_ptr<Node> value_of_memory(const TensorBase& t) {
+intrusive_ptr<LazyNode> value_of_memory(const TensorBase& t) {
   StorageImpl& s = *t.storage();
   const auto n = static_cast<int64_t>(s.nbytes() / t.itemsize());
   const int64_t one = 1;
@@ -328,8 +329,8 @@ intrusive_ptr<Node> value_of_memory(const TensorBase& t) {
 namespace {
 
 // `first`: where the value begins in the storage of `t`, in elements.
-Operand part_of(intrusive_ptr<Node> node, uint16_t result, const TensorBase& t,
-                int64_t first = 0) {
+Operand part_of(intrusive_ptr<LazyNode> node, uint16_t result,
+                const TensorBase& t, int64_t first = 0) {
   Operand o;
   const int64_t offset = t.numel() == 0 ? 0 : t.storage_offset() - first;
   if (!node->made[result].layout.is_of(*t.impl(), offset)) {
@@ -371,7 +372,7 @@ Operand operand_of(const TensorBase& t) {
   return o;
 }
 
-Tensor tensor_of(const intrusive_ptr<Node>& node, uint16_t result) {
+Tensor tensor_of(const intrusive_ptr<LazyNode>& node, uint16_t result) {
   const ValueLayout& l = node->made[result].layout;
   const Device device = recorded_device();
   Storage s = StorageImpl::without_data(l.bytes(), device);
@@ -382,7 +383,7 @@ Tensor tensor_of(const intrusive_ptr<Node>& node, uint16_t result) {
                                  l.sizes(), l.strides(), 0));
 }
 
-void give_value(const TensorBase& t, const intrusive_ptr<Node>& node,
+void give_value(const TensorBase& t, const intrusive_ptr<LazyNode>& node,
                 uint16_t result) {
   if (Capture* const capture = Capture::current()) {
     return capture->give(t, node, result);

@@ -65,11 +65,11 @@ class ValueLayout {
   int64_t numel = 1;
 };
 
-struct Node;
+struct LazyNode;
 
 // An operand of a recorded call: a value, as a whole or a part of it.
 struct Operand {
-  intrusive_ptr<Node> node;
+  intrusive_ptr<LazyNode> node;
   uint16_t result = 0;
   bool wrapped_number = false;
   // nullptr: the whole value, as it lies.
@@ -111,7 +111,7 @@ struct Made {
 // those that want it: storages of tensors, readers, a graph that runs. So it
 // goes with the last of them, on whichever thread; the list of recorded calls
 // is a weak owner.
-struct Node final : RefCounted {
+struct LazyNode final : RefCounted {
   enum Kind : uint8_t {
     kData,       // elements from outside
     kEmpty,      // memory that nobody has set
@@ -128,10 +128,10 @@ struct Node final : RefCounted {
     std::vector<bool> present;
   };
 
-  Node(Kind k, const OperatorEntry* o) : kind(k), op(o) {}
+  LazyNode(Kind k, const OperatorEntry* o) : kind(k), op(o) {}
   static void* operator new(size_t n) { return pool_allocate(n); }
   static void operator delete(void* p, size_t n) { pool_free(p, n); }
-  ~Node() { drop_operands(); }
+  ~LazyNode() { drop_operands(); }
   void release_resources() noexcept;  // when its last owner goes
   const char* name() const;
   void drop() noexcept;  // all that it owns
@@ -177,7 +177,7 @@ struct Node final : RefCounted {
 
   int index = -1;  // for the code that walks graphs
   uint64_t mark = 0;
-  Node* next_dead = nullptr;
+  LazyNode* next_dead = nullptr;
 };
 
 RecursiveForkMutex& graph_mutex();
@@ -192,13 +192,13 @@ class LazyValue final : public StoragePayload {
  public:
   static void* operator new(size_t n) { return pool_allocate(n); }
   static void operator delete(void* p, size_t n) { pool_free(p, n); }
-  LazyValue(intrusive_ptr<Node> node, uint16_t result);
+  LazyValue(intrusive_ptr<LazyNode> node, uint16_t result);
   ~LazyValue() override;
   static LazyValue* of(const StorageImpl& s) noexcept;
   void materialize(StorageImpl& storage) override;
   const char* describe() const noexcept override;
 
-  const intrusive_ptr<Node> node;
+  const intrusive_ptr<LazyNode> node;
   const uint16_t result;
 };
 
@@ -211,31 +211,33 @@ bool is_recorded(const TensorBase& t);
 // Whether a tensor is all that its storage has.
 bool fills_storage(const TensorBase& t);
 // In a capture, Capture::end_piece_to_see().
-bool end_piece_to_see(const TensorBase& t);
+void end_piece_to_see(const TensorBase& t);
 // Whether it is all that its value has: the same on the lazy device. In a
 // capture, calls see `t`.
 bool is_whole(const TensorBase& t);
 // Whether code outside of kernels may write the memory that the storage has.
 bool is_exposed(const StorageImpl& s);
 // The caller holds graph_mutex() for the following.
+// Makes an operand of `t`. In a capture it first ends the piece, if
+// end_piece_to_see() has to.
 Operand operand_of(const TensorBase& t);
 // A tensor without memory whose storage has this value.
-Tensor tensor_of(const intrusive_ptr<Node>& node, uint16_t result);
+Tensor tensor_of(const intrusive_ptr<LazyNode>& node, uint16_t result);
 // Data that has no memory yet.
-intrusive_ptr<Node> data_node(ValueLayout layout);
+intrusive_ptr<LazyNode> data_node(ValueLayout layout);
 // Part of the memory of a storage, which it holds, as memory of a device.
 Storage part_of_memory(Storage s, void* data, size_t bytes, Device device);
 // A value with the elements of a tensor of the inner device, which nobody
 // writes from now on.
-intrusive_ptr<Node> data_of(const Tensor& inner);
+intrusive_ptr<LazyNode> data_of(const Tensor& inner);
 // A value with the memory that the storage of a lazy tensor has of its own.
-intrusive_ptr<Node> value_of_memory(const TensorBase& t);
+intrusive_ptr<LazyNode> value_of_memory(const TensorBase& t);
 // A copy of any tensor's elements on the inner device; dense.
 Tensor copied_to_inner(const TensorBase& t);
 Tensor copied_to(Device device, const TensorBase& t);
 // The storage of `t` has this value from now on, which covers it. Nobody may
 // have a pointer to write to it.
-void give_value(const TensorBase& t, const intrusive_ptr<Node>& node,
+void give_value(const TensorBase& t, const intrusive_ptr<LazyNode>& node,
                 uint16_t result);
 
 graph::Layout view_of(const ValueLayout& layout);

@@ -18,7 +18,7 @@
 namespace sy {
 
 // Raise it by hand when the meaning of a shared type changes and no size does.
-inline constexpr uint32_t kLayoutRevision = 4;
+inline constexpr uint32_t kLayoutRevision = 5;
 
 constexpr uint64_t sdk_layout_hash() {
   const uint64_t parts[] = {

@@ -8,9 +8,9 @@
 namespace sy::codegen {
 namespace {
 
-void call_again(Writer& w, const Overload& o, const std::string& function,
-                const std::string& first, const std::string& condition,
-                const char* replace, const std::string& outs) {
+void call_again(Writer& w, const Overload& o, const Rerun& again,
+                const std::string& condition, const char* replace,
+                const std::string& outs) {
   std::vector<std::string> args;
   for (const Argument& a : o.schema.arguments()) {
     args.push_back(parameter_name(a));
@@ -20,15 +20,15 @@ void call_again(Writer& w, const Overload& o, const std::string& function,
     given = fmt::format("generated::{}({}, {})", replace, given, outs);
   }
   w.include("aten/engine/apart.h");
-  w.line("  if (SY_UNLIKELY(" + condition + ")) {");
-  w.line("    return " + function + "(" + first + join(args, ", ") + ");");
+  w.line("  if (SY_UNLIKELY(" + again.condition + condition + ")) {");
+  w.line("    return " + again.function + "(" + again.first + join(args, ", ") +
+         ");");
   w.line("  }");
 }
 
 }  // namespace
 
-void emit_apart(Writer& w, const Operator&, const Overload& o,
-                const std::string& function, const std::string& first) {
+void emit_apart(Writer& w, const Overload& o, const Rerun& again) {
   const std::string outs = join(written_arguments(o), ", ");
   std::vector<std::string> shared;
   for (const int i : read_tensors(o.schema)) {
@@ -37,22 +37,22 @@ void emit_apart(Writer& w, const Operator&, const Overload& o,
         fmt::format("generated::shares({}, {})", parameter_name(a), outs));
   }
   if (outs.empty() || shared.empty()) return;
-  call_again(w, o, function, first, join(shared, " || "), "apart", outs);
+  std::string condition = join(shared, " || ");
+  if (shared.size() > 1 && !again.condition.empty()) {
+    condition = "(" + condition + ")";
+  }
+  call_again(w, o, again, condition, "apart", outs);
 }
 
 void emit_pointwise_apart(Writer& w, const Operator& op, const Overload& o,
-                          const std::string& function, const std::string& first,
-                          const std::string& args) {
+                          const Rerun& again, const std::string& args) {
   const std::string out = written_arguments(o)[0];
   if (read_tensors(o.schema).empty()) return;
-  const std::string inputs = local(op, "inputs");
   const std::string condition =
-      "generated::shares_another(" + out + ", " + inputs + ", " +
-      descriptor(op) + ".n_inputs) && reads_what_it_writes(" + descriptor(op) +
-      ", " + args + ", " + out + ", " +
-      (o.schema.is_inplace() ? "true" : "false") + ")";
+      fmt::format("reads_what_it_writes({}, {}, {}, {})", descriptor(op), args,
+                  out, o.schema.is_inplace());
   w.include("aten/engine/pointwise.h");
-  call_again(w, o, function, first, condition, "another_apart", out);
+  call_again(w, o, again, condition, "another_apart", out);
 }
 
 void emit_outs_apart(Writer& w, const Overload& o) {

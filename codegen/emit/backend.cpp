@@ -2,7 +2,9 @@
 
 #include "codegen/emit/apart.h"
 #include "codegen/emit/common.h"
+#include "codegen/emit/describe.h"
 #include "codegen/emit/emit.h"
+#include "codegen/emit/engine_kernels.h"
 #include "codegen/model_names.h"
 #include "lang/cpp_names.h"
 #include "model/cpp_types.h"
@@ -27,32 +29,10 @@ std::string result_variable(const Operator& op, std::size_t i) {
   return lang::fresh_name(lang::cpp_name(name), taken);
 }
 
-// The argument whose memory format fresh results have by the operator's tags;
-// "" if they are row-major.
-const char* format_argument(const Operator& op) {
-  if (op.has_tag("format_of_self")) return "self";
-  return op.has_tag("format_of_grad_output") ? "grad_output" : "";
-}
-
-void emit_lay_out_like(Writer& w) {
-  w.include("aten/engine/copy.h");
-  w.gap();
-  w.raw(R"(// Gives a row-major result the memory format of `like`.
-void lay_out_like(const TensorBase& like, const Tensor& result) {
-  const MemoryFormat format = like.suggest_memory_format();
-  if (result.is_contiguous(format) || !result.is_contiguous()) return;
-  int64_t strides[TensorImpl::kMaxDims];
-  dense_strides_like(result, format, strides);
-  const IntArrayRef sizes = result.sizes();
-  result.impl()->set_sizes_and_strides(sizes, {strides, sizes.size()},
-                                       result.storage_offset());
-}
-)");
-}
-
-// The kernels of a backend for the operators of a family: those that its
-// engines run, and those named under `dispatch:`. emit_backend_files()
-// registers the kernels that its description lists.
+// The kernels of a backend for the operators of a family: those named under
+// `dispatch:`, and a direct instance of those that its engines run.
+// emit_backend_files() registers the shared instance, and the kernels that its
+// description lists.
 class BackendEmitter {
  public:
   BackendEmitter(const Model& model, const Family& family,
@@ -65,35 +45,42 @@ class BackendEmitter {
 
   std::string run() {
     Writer body;
+    engine_kernels(body);
     for (const Operator& op : family_.operators) kernels(body, op);
     Writer w;
     w.raw(banner(family_));
-    Writer helpers;
-    if (lays_out_) emit_lay_out_like(helpers);
-    body.include_all(helpers.headers());
+    if (registrations_.empty()) return w.str();
     headers(body);
     includes(w, body.headers());
+    // Other families find them in backend_gen.h.
+    const bool has_tables = uses_engines_ && family_.is_own();
+    if (has_tables) {
+      w.gap();
+      emit_engine_declarations(w, backend_, true);
+    }
     open_namespace(w, backend_.ns.str());
+    if (has_tables) {
+      open_namespace(w, "");
+      w.gap();
+      emit_engine_tables(w, backend_, "constexpr");
+      close_namespace(w, "");
+    }
     if (!body.str().empty()) {
       open_namespace(w, "");
       w.gap();
-      w.raw(helpers.str());
       w.raw(body.str());
       close_namespace(w, "");
     }
-    if (!registrations_.empty()) {
-      w.gap();
-      w.line("SY_LIBRARY_IMPL({}, {}, m) {{", family_.ns, key_);
-      for (const std::string& r : registrations_) w.line("  {}", r);
-      w.line("}");
-    }
+    w.gap();
+    w.line("SY_LIBRARY_IMPL({}, {}, m) {{", family_.ns, key_);
+    for (const std::string& r : registrations_) w.line("  {}", r);
+    w.line("}");
     close_namespace(w, backend_.ns.str());
     return w.str();
   }
 
  private:
   void headers(Writer& w) const {
-    w.include(fmt::format("aten/ops/{}_ops.h", family_.name));
     w.include(kernels_header(backend_, family_));
     w.include("c10/plugin/library.h");
   }
@@ -104,45 +91,55 @@ class BackendEmitter {
     w.line("  {}", contract_call(op));
   }
 
-  // Whether the backend has an engine for it, which is then used.
-  bool runs(Writer& w, EngineKind e, const Overload& o) const {
-    if (!backend_.has_engine(e) || is_listed(o)) return false;
-    w.include(backend_.engine(e));
-    return true;
+  bool is_listed(const Overload& o) const {
+    return lists(backend_, family_, o);
   }
 
-  bool is_listed(const Overload& o) const {
-    return backend_.names(
-        family_.is_own() ? fmt::format("{}::{}", family_.ns, o.name) : o.name);
+  // A library of its own has no part in the shared instance.
+  void engine_kernels(Writer& w) {
+    if (!backend_.direct && !family_.is_own()) return;
+    std::vector<std::string> listed;
+    bool any = false;
+    for (const Operator& op : family_.operators) {
+      const auto engine = engine_of(op);
+      if (!engine || !backend_.has_engine(*engine)) continue;
+      for (const Overload* o : op.overloads()) {
+        if (is_listed(*o)) {
+          listed.push_back(fmt::format(R"("{}")", o->name));
+        } else {
+          any = true;
+        }
+      }
+    }
+    if (!any) return;
+    use_engines(w);
+    w.include(engine_kernels_header(family_));
+    if (!listed.empty()) {
+      registrations_.push_back(
+          fmt::format("static constexpr const char* kListed[] = {{{}}};",
+                      join(listed, ", ")));
+    }
+    registrations_.push_back(
+        fmt::format("EngineKernels kernels(m, kEngines{});",
+                    listed.empty() ? "" : ", kListed"));
+    registrations_.push_back(
+        fmt::format("engine_kernels::add_{}<KnownEngines<kEngines>>(kernels);",
+                    family_.name));
+  }
+
+  void use_engines(Writer& w) {
+    uses_engines_ = true;
+    w.include("aten/backend/engine_kernels.h");
+    if (!family_.is_own()) w.include(in_folder(backend_, "backend_gen.h"));
   }
 
   void kernels(Writer& w, const Operator& op) {
     switch (op.kind()) {
-      case OperatorKind::kPointwise:
-        for (const Overload* o : op.overloads()) {
-          if (!runs(w, EngineKind::kPointwise, *o)) continue;
-          pointwise(w, op, *o);
-        }
-        break;
-      case OperatorKind::kReduce:
-        for (const Overload* o : op.overloads()) {
-          if (runs(w, EngineKind::kReduce, *o)) reduce(w, op, *o);
-        }
-        break;
-      case OperatorKind::kScan:
-        for (const Overload* o : op.overloads()) {
-          if (!runs(w, EngineKind::kScan, *o)) continue;
-          begin(w, op, *o);
-          apart(w, op, *o);
-          contract(w, op);
-          results(w, op, *o, "scan", scan_arguments(op));
-        }
-        break;
       case OperatorKind::kView:
-        if (runs(w, EngineKind::kView, op.base)) {
-          registrations_.push_back(
-              fmt::format(R"(m.impl("{}", Kernel::from_boxed(&{}));)",
-                          op.base.name, callee(op, ns_, "view")));
+        if (backend_.has_engine(EngineKind::kView) && !is_listed(op.base)) {
+          use_engines(w);
+          registrations_.push_back(fmt::format(
+              R"(m.impl("{}", Kernel::from_boxed(&view));)", op.base.name));
         }
         break;
       case OperatorKind::kDispatch: dispatched(w, op); break;
@@ -151,98 +148,12 @@ class BackendEmitter {
   }
 
   void begin(Writer& w, const Operator& op, const Overload& o) {
-    if (has_descriptor(op)) w.include(family_header(op, "_desc.h"));
     w.gap();
+    w.include(family_header(op, "_ops.h"));
     if (&o == &op.base) w.line(item_source(op));
     function_head(w, o, "_kernel");
     registrations_.push_back(fmt::format(
         R"(m.impl("{}", SY_FN({}_kernel).checks_itself());)", o.name, o.id));
-  }
-
-  // A backend without memory reads nothing.
-  void apart(Writer& w, const Operator& op, const Overload& o) const {
-    const bool copies = inputs_apart(op, o) == InputsApart::kCopied;
-    if (!backend_.fills || !copies) return;
-    emit_apart(w, op, o, o.id + "_kernel", "");
-  }
-
-  // Checks the out= argument of a form that does not convert.
-  void check_exact(Writer& w, const Operator& op, const Overload& o,
-                   const std::string& args) {
-    if (!o.schema.is_out() || !exact_out_.of(op)) return;
-    w.include("aten/engine/exact_out.h");
-    w.line(std::string("  ") +
-           (op.has_tag("copied_out") ? "prepare_copied_out("
-                                     : "check_exact_out(") +
-           entry_of(o) + ", " + descriptor(op) + ", " + args + ", " +
-           written_arguments(o)[0] + ");");
-  }
-
-  void pointwise(Writer& w, const Operator& op, const Overload& o) {
-    begin(w, op, o);
-    contract(w, op);
-    const std::string args = pointwise_arguments(w, op);
-    if (o.schema.is_functional()) {
-      w.line("  return {}({}, {});", callee(op, ns_, "pointwise"),
-             descriptor(op), args);
-    } else {
-      const std::string out = written_arguments(o)[0];
-      const char* engine =
-          o.schema.is_inplace() ? "pointwise_inplace" : "pointwise_out";
-      check_exact(w, op, o, args);
-      if (backend_.fills) {
-        emit_pointwise_apart(w, op, o, o.id + "_kernel", "", args);
-      }
-      w.line("  {}({}, {}, {}, {});", callee(op, ns_, engine), descriptor(op),
-             args, entry_of(o), out);
-      w.line("  {}", return_written(o));
-    }
-    w.line("}");
-  }
-
-  void reduce(Writer& w, const Operator& op, const Overload& o) {
-    begin(w, op, o);
-    apart(w, op, o);
-    contract(w, op);
-    const std::string args = reduce_arguments(w, op);
-    if (op.base.schema.returns().size() > 1) {
-      results(w, op, o, "reduce", args);
-      return;
-    }
-    if (o.schema.is_functional()) {
-      w.line("  return {}({}, {});", callee(op, ns_, "reduce"), descriptor(op),
-             args);
-    } else {
-      check_exact(w, op, o, args);
-      w.line("  {}({}, {}, {}, {});", callee(op, ns_, "reduce_out"),
-             descriptor(op), args, entry_of(o), written_arguments(o)[0]);
-      w.line("  {}", return_written(o));
-    }
-    w.line("}");
-  }
-
-  // The rest of a kernel whose engine fills an array of results.
-  void results(Writer& w, const Operator& op, const Overload& o,
-               const std::string& engine, const std::string& args) const {
-    if (o.schema.is_functional()) {
-      const std::size_t n = op.base.schema.returns().size();
-      const std::string all = local(op, "results");
-      std::vector<std::string> list;
-      for (std::size_t i = 0; i < n; ++i) {
-        list.push_back(fmt::format("{}[{}]", all, i));
-      }
-      w.line("  Tensor {}[{}];", all, n);
-      w.line("  {}({}, {}, {});", callee(op, ns_, engine + "_results"),
-             descriptor(op), args, all);
-      w.line("  return {};",
-             n == 1 ? list[0] : fmt::format("{{{}}}", join(list, ", ")));
-    } else {
-      w.line(outs_line(op, o));
-      w.line("  {}({}, {}, {}, {});", callee(op, ns_, engine + "_outs"),
-             descriptor(op), args, entry_of(o), local(op, "outs"));
-      w.line("  {}", return_written(o));
-    }
-    w.line("}");
   }
 
   void dispatched(Writer& w, const Operator& op) {
@@ -281,16 +192,17 @@ class BackendEmitter {
   }
 
   static std::string new_result(Writer& w, const Operator& op) {
-    if (!op.has_tag("column_major")) return "new_result";
+    if (!result_layout(op).by_columns) return "new_result";
     w.include("aten/engine/columns.h");
     return "new_by_columns";
   }
 
-  void lay_out(Writer& w, const Operator& op, const std::string& result) {
-    const std::string like = format_argument(op);
-    if (like.empty()) return;
-    lays_out_ = true;
-    w.line("  lay_out_like({}, {});", like, result);
+  static void lay_out(Writer& w, const Operator& op,
+                      const std::string& result) {
+    const int like = result_layout(op).like;
+    if (like < 0) return;
+    w.line("  generated::lay_out_like({}, {});",
+           parameter_name(op.base.schema.arguments()[like]), result);
   }
 
   void structured(Writer& w, const Operator& op, const std::string& kernel) {
@@ -325,7 +237,7 @@ class BackendEmitter {
       w.line("  generated::check_out_dtype({}, {}, {});", entry_of(o), out,
              dtype);
     }
-    if (op.has_tag("column_major")) {
+    if (result_layout(op).by_columns) {
       w.line("  const Tensor {} = {}({}, {}, {});", result, new_result(w, op),
              like_argument(op), size, dtype);
       if (backend_.fills) w.line("  {};", call(op, kernel, {result}));
@@ -417,13 +329,18 @@ class BackendEmitter {
   const Backend& backend_;
   const std::string key_, ns_;
   std::vector<std::string> registrations_;
-  bool lays_out_ = false;
+  bool uses_engines_ = false;
 };
 
 }  // namespace
 
 std::string kernels_header(const Backend& backend, const Family& family) {
   return in_folder(backend, family.name + "_kernels_gen.h");
+}
+
+bool lists(const Backend& backend, const Family& family, const Overload& o) {
+  return backend.names(
+      family.is_own() ? fmt::format("{}::{}", family.ns, o.name) : o.name);
 }
 
 std::string emit_backend(const Model& model, const Family& family,

@@ -3,7 +3,9 @@
 #include <cctype>
 
 #include "codegen/emit/common.h"
+#include "codegen/emit/describe.h"
 #include "codegen/emit/emit.h"
+#include "codegen/emit/engine_kernels.h"
 #include "codegen/emit/merge.h"
 #include "codegen/model_names.h"
 #include "model/cpp_types.h"
@@ -84,7 +86,8 @@ class Emitter {
     if (options_.per_family) return out;
     // The families' kernels, in the same two files.
     const auto is_own = [&](std::string_view name) {
-      return name == options_.header_name || name.ends_with("_kernels_gen.h");
+      return name == options_.header_name || name.ends_with("_kernels_gen.h") ||
+             name.ends_with("backend_gen.h");
     };
     Merger headers(banner(b_.path), is_own);
     Merger sources(banner(b_.path), is_own);
@@ -113,12 +116,18 @@ class Emitter {
     w.raw(banner(b_.path));
     w.line("#pragma once");
     w.gap();
+    std::set<std::string> headers;
     if (options_.plugin) {
       w.line("#include <sy/library.h>");
+      w.gap();
     } else {
-      includes(w, {"aten/tensor.h", "c10/device/backend.h"});
+      headers = {"aten/tensor.h", "c10/device/backend.h"};
     }
+    if (has_engines()) headers.insert("aten/backend/engines.h");
+    if (has_view()) headers.insert("c10/dispatch/kernel.h");
+    includes(w, headers);
     w.gap();
+    if (has_engines() || has_view()) write_engine_declarations(w);
     w.comment("Kernels to write; one that is missing is named by the linker.");
     w.line("namespace {} {{", ns());
     if (!b_.interface.empty()) {
@@ -159,17 +168,24 @@ class Emitter {
     if (!options_.plugin && b_.falls_back) {
       headers.insert("aten/backend/cpu_fallback.h");
     }
-    if (has_engines()) {
-      headers.insert("aten/backend/engines.h");
-      for (const lang::Text& header : b_.engines) {
-        if (!header.empty()) headers.insert(header.str());
-      }
-    }
+    if (has_engines()) headers.insert("aten/backend/engine_kernels.h");
     if (!headers.empty()) w.gap();
     includes(w, headers);
     w.gap();
     w.raw(body.str());
     return w.str();
+  }
+
+  void write_engine_declarations(Writer& w) const {
+    w.comment("What to write for engines: see aten/backend/engine_calls.h.");
+    emit_engine_declarations(w, b_, !options_.plugin);
+    w.gap();
+    if (!has_engines()) return;
+    w.line("namespace {} {{", ns());
+    w.gap();
+    emit_engine_tables(w, b_, "inline constexpr");
+    close_namespace(w, ns());
+    w.gap();
   }
 
   const Claims& claims_of(const Overload* o) const {
@@ -255,54 +271,49 @@ class Emitter {
            b_.has_engine(EngineKind::kScan);
   }
 
-  // The engine tables. Operators that are described while a program runs use
-  // them, and so does code that runs descriptions.
+  bool has_view() const { return b_.has_engine(EngineKind::kView); }
+
+  // The table of engines, and the kernels that use it. Operators that are
+  // described while a program runs use the tables, and so does code that runs
+  // descriptions.
   void write_engines(Writer& w) const {
-    static constexpr struct {
-      EngineKind engine;
-      const char* type;
-      const char* name;
-      std::array<const char*, 4> functions;
-    } kTables[] = {
-        {EngineKind::kPointwise,
-         "PointwiseEngine",
-         "kPointwise",
-         {"pointwise", "pointwise_outputs", "pointwise_out",
-          "pointwise_inplace"}},
-        {EngineKind::kReduce,
-         "ReduceEngine",
-         "kReduce",
-         {"reduce", "reduce_results", "reduce_out", "reduce_outs"}},
-        {EngineKind::kScan,
-         "ScanEngine",
-         "kScan",
-         {"scan_results", "scan_outs"}},
-    };
     w.gap();
-    w.line("namespace {");
-    w.gap();
-    std::vector<std::string> all;
-    for (const auto& t : kTables) {
-      if (!b_.has_engine(t.engine)) {
-        all.emplace_back("nullptr");
-        continue;
-      }
-      all.push_back(std::string("&") + t.name);
-      std::vector<std::string> functions;
-      for (const char* f : t.functions) {
-        if (f != nullptr) functions.push_back("&" + function(f));
-      }
-      w.line("constexpr sy::{} {}{{{}}};", t.type, t.name,
-             join(functions, ", "));
-    }
-    w.line("constinit sy::BackendEngines engines{{{}{}}};", join(all, ", "),
-           b_.fills ? "" : ", false");
-    w.gap();
-    w.line("}  // namespace");
-    w.gap();
+    const std::string table = function("kEngines");
     w.line("SY_LIBRARY_IMPL(_, {}, m) {{", b_.key.str());
-    w.line("  m.service(sy::BackendService::kEngines, &engines);");
+    w.line(
+        "  m.service(sy::BackendService::kEngines, "
+        "const_cast<sy::BackendEngines*>(&{}));",
+        table);
     w.line("}");
+    if (b_.direct) return;
+    w.gap();
+    w.line("SY_LIBRARY_IMPL(aten, {}, m) {{", b_.key.str());
+    const std::vector<std::string> listed = listed_beside_engines();
+    if (!listed.empty()) {
+      w.line("  static constexpr const char* kListed[] = {{{}}};",
+             join(listed, ", "));
+    }
+    w.line("  sy::register_engine_kernels(m, {}{});", table,
+           listed.empty() ? "" : ", kListed");
+    w.line("}");
+  }
+
+  // The operators that an engine would run if the description did not list
+  // them.
+  std::vector<std::string> listed_beside_engines() const {
+    std::vector<std::string> out;
+    for (const Family& family : model_.families()) {
+      if (family.is_own()) continue;
+      for (const Operator& op : family.operators) {
+        const auto engine = engine_of(op);
+        if (!engine || !b_.has_engine(*engine)) continue;
+        for (const Overload* o : op.overloads()) {
+          if (!lists(b_, family, *o)) continue;
+          out.push_back(fmt::format(R"("{}")", o->name));
+        }
+      }
+    }
+    return out;
   }
 
   void write_kernels(Writer& w, const std::string& key,

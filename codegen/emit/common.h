@@ -29,6 +29,8 @@ std::string banner(const Family& family);
 std::string in_folder(const Backend& backend, const std::string& file);
 // "backends/cpu/math_kernels_gen.h"
 std::string kernels_header(const Backend& backend, const Family& family);
+// Whether the backend's description lists an operator of the family.
+bool lists(const Backend& backend, const Family& family, const Overload& o);
 // The first line of an item: "// schemas/ops/a.yaml:12".
 std::string item_source(const Operator& op);
 

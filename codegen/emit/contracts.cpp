@@ -91,9 +91,9 @@ void written_check(Writer& w, const Operator& op, const Overload& o) {
   }
 }
 
-// The arguments of a guard that come before the operator's.
-std::string first_arguments(const Operator& op) {
-  return local(op, "k") + ", " + local(op, "keys") + ", ";
+Rerun rerun(const Operator& op, const Overload& o) {
+  return {o.id + "_guard", local(op, "k") + ", " + local(op, "keys") + ", ",
+          ""};
 }
 
 void pointwise_check(Writer& w, const Operator& op, const Overload& o) {
@@ -104,7 +104,7 @@ void pointwise_check(Writer& w, const Operator& op, const Overload& o) {
     return;
   }
   const std::string out = written_arguments(o)[0];
-  emit_pointwise_apart(w, op, o, o.id + "_guard", first_arguments(op), args);
+  emit_pointwise_apart(w, op, o, rerun(op, o), args);
   w.line("  check_pointwise_out({}, {}, {}, {});", descriptor(op), args, out,
          o.schema.is_inplace());
   w.line("  {}.impl()->bump_version(&{});", out, entry_of(o));
@@ -204,7 +204,7 @@ void emit_guard(Writer& w, const Operator& op, const Overload& o) {
          return_type(o.schema), o.id, k, keys,
          params.empty() ? "" : fmt::format(", {}", params));
   if (inputs_apart(op, o) == InputsApart::kCopied) {
-    emit_apart(w, op, o, o.id + "_guard", first_arguments(op));
+    emit_apart(w, o, rerun(op, o));
   }
   emit_outs_apart(w, o);
   if (has_contract(op) && contract_applies(op, o)) {

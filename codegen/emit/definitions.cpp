@@ -4,7 +4,9 @@
 #include "codegen/emit/apart.h"
 #include "codegen/emit/common.h"
 #include "codegen/emit/contracts.h"
+#include "codegen/emit/describe.h"
 #include "codegen/emit/emit.h"
+#include "codegen/emit/engine_kernels.h"
 #include "codegen/emit/foreach.h"
 #include "codegen/emit/functional_forms.h"
 #include "codegen/model_names.h"
@@ -391,6 +393,7 @@ class DefinitionsEmitter {
       }
     }
     w.line("};");
+    shared_kernels(w);
     close_namespace(w, "");
     w.gap();
     w.line("{}({}, m) {{",
@@ -400,6 +403,20 @@ class DefinitionsEmitter {
     block(w, "BackendSelect", select_);
     block(w, kExplicit, explicit_);
     block(w, kImplicit, implicit_);
+  }
+
+  // The instance of the kernels of engines that all backends share.
+  void shared_kernels(Writer& w) const {
+    const bool any = std::any_of(
+        family_.operators.begin(), family_.operators.end(),
+        [](const Operator& op) { return engine_of(op).has_value(); });
+    if (!any || family_.is_own()) return;
+    w.include(engine_kernels_header(family_));
+    w.gap();
+    w.line(
+        "const SharedEngineKernels shared("
+        "&engine_kernels::add_{}<EnginesOfKernel>);",
+        family_.name);
   }
 
   void block(Writer& w, const std::string& key,

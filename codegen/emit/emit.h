@@ -22,6 +22,9 @@ std::string emit_native_header(const Model& model, const Family& family);
 // aten/ops/<family>_desc.{h,cpp}: pointwise and reduce operators as data.
 std::string emit_descriptors_header(const Model& model, const Family& family);
 std::string emit_descriptors(const Model& model, const Family& family);
+// aten/ops/<family>_engine_kernels.h: the kernels that engines run, for all
+// backends.
+std::string emit_engine_kernels(const Model& model, const Family& family);
 // aten/tensor_methods_gen.h and aten/ops/all.h: of all families.
 std::string emit_methods_header(const Model& model);
 std::string emit_umbrella(const Model& model);
@@ -31,8 +34,8 @@ std::string emit_umbrella(const Model& model);
 std::string emit_compiled_header(const Model& model);
 std::string emit_compiled_programs(const Model& model);
 std::string emit_compiled_loops(const Model& model);
-// <family>_{gen.cpp,kernels_gen.h} in the folder of a backend: the kernels that
-// its engines make, and those under `dispatch:`.
+// <family>_{gen.cpp,kernels_gen.h} in the folder of a backend: the kernels
+// under `dispatch:`, and the direct instance of those that engines run.
 std::string emit_backend(const Model& model, const Family& family,
                          const Backend& backend);
 std::string emit_backend_header(const Model& model, const Family& family,
@@ -59,8 +62,6 @@ struct BackendFileOptions {
 BackendFiles emit_backend_files(const Model& model, const Backend& backend,
                                 const BackendFileOptions& options,
                                 lang::Diagnostics& diagnostics);
-// docs/ops/<family>.md
-std::string emit_docs(const Model& model, const Family& family);
 // docs/ops/examples.cpp: the calls that the pages of all families show.
 std::string emit_examples(const Model& model);
 // The lines of docs/ops/examples.txt: "add.Tensor: 2x3 3 alpha=2" for each

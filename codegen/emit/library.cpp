@@ -36,6 +36,7 @@ std::string emit_library(const Model& model, const Family& family) {
   merger.add(emit_descriptors(model, family));
   merger.add(emit_definitions(model, family));
   merger.add(emit_functions(model, family));
+  merger.add(emit_engine_kernels(model, family));
   for (const Backend& b : model.backends()) {
     merger.add(emit_backend(model, family, b));
   }

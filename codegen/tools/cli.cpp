@@ -4,7 +4,6 @@
 #include <iostream>
 #include <memory>
 
-#include "codegen/site/site.h"
 #include "codegen/tools/commands.h"
 #include "codegen/tools/completion.h"
 #include "codegen/tools/diff.h"
@@ -12,6 +11,8 @@
 #include "codegen/tools/new_backend.h"
 #include "codegen/tools/new_op.h"
 #include "codegen/tools/schema_files.h"
+#include "codegen/tools/site.h"
+#include "lang/format.h"
 
 namespace sy::codegen {
 namespace {
@@ -97,26 +98,47 @@ void add_json_schema(CLI::App& app, int& status) {
   });
 }
 
+constexpr const char* kWith =
+    "schema files or folders beside the library's; it is about their "
+    "operators, about all if none is named";
+
+void add_describe(CLI::App& app, int& status) {
+  CLI::App* c = app.add_subcommand(
+      "describe", "operators as JSON, which `site` and other programs read");
+  const auto with = std::make_shared<Paths>();
+  const auto file = std::make_shared<std::string>();
+  c->add_option("--with", *with, kWith);
+  c->add_option("--out", *file, "the file to write; else it is printed");
+  c->callback([=, &status] {
+    status = describe_schemas(*with, *file, std::cout, std::cerr);
+  });
+}
+
 void add_site(CLI::App& app, int& status) {
   CLI::App* c = app.add_subcommand(
       "site", "guides and the reference of all operators as HTML, with search");
-  const auto options = std::make_shared<site::SiteOptions>();
-  c->add_option("DIR", options->folder, "the folder to write it to")
-      ->required();
-  c->add_option("--with", options->with,
-                "schema files or folders beside the library's; the pages are "
-                "those of their operators, of all if none is named");
-  c->add_option("--title", options->title,
-                "the name of the site; by default that of its guides");
-  c->add_option("--guides", options->guides,
-                "a folder of Markdown; guides.txt there may give the order, "
-                "the start page and files elsewhere");
-  c->add_option("--facts", options->facts,
-                "the output of `sy facts`: examples, errors, dtypes, curves");
-  c->add_option("--timings", options->timings,
-                "the output of `./sy bench --peer --json`");
+  const auto options = std::make_shared<SiteOptions>();
+  const auto folder = std::make_shared<std::string>();
+  c->add_option("DIR", *folder, "the folder to write it to")->required();
+  c->add_option("--with", options->with, kWith);
+  const std::pair<const char*, const char*> passed[] = {
+      {"--title", "the name of the site; by default that of its guides"},
+      {"--guides",
+       "a folder of Markdown; guides.txt there may give the order, the start "
+       "page and files elsewhere"},
+      {"--facts", "the output of `sy facts`: examples, errors, dtypes, curves"},
+      {"--timings", "the output of `./sy bench --peer --json`"}};
+  for (const auto& [name, meaning] : passed) {
+    c->add_option_function<std::string>(
+        name,
+        [=, name = name](const std::string& value) {
+          options->arguments.push_back(fmt::format("{}={}", name, value));
+        },
+        meaning);
+  }
   c->callback([=, &status] {
-    status = site::write_site(*options, std::cout, std::cerr);
+    options->arguments.insert(options->arguments.end(), {"--", *folder});
+    status = make_site(*options, std::cerr);
   });
 }
 
@@ -143,6 +165,7 @@ void add_tools(CLI::App& app, int& status) {
   add_diff(app, status);
   add_explain(app, status);
   add_json_schema(app, status);
+  add_describe(app, status);
   add_site(app, status);
   add_operator_names(app);
   add_completion(app);

@@ -63,7 +63,7 @@ std::string shown(const std::vector<lang::Formula>& list) {
 std::vector<std::string> required(const lang::OperatorEntry& e) {
   std::vector<std::string> out;
   const auto add = [&out](const auto& self, const lang::Expr& x) -> void {
-    if (x && x->kind == lang::NodeKind::kBinary && x->op == lang::Op::kAnd) {
+    if (x && x->kind == lang::ExprKind::kBinary && x->op == lang::Op::kAnd) {
       self(self, x->children[0]);
       self(self, x->children[1]);
     } else {

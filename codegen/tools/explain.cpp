@@ -202,11 +202,14 @@ class Explainer {
                          in_tree(in_folder(b, op_.family + "_gen.cpp")));
     };
     if (const auto engine = engine_of(op_)) {
+      const std::string shared = fmt::format(
+          "  [{}]",
+          in_tree(fmt::format("aten/ops/{}_engine_kernels.h", op_.family)));
       for (const Backend& b : model_.backends()) {
         if (!b.has_engine(*engine)) continue;
         line("{}: {}{}", b.key.str(),
              b.fills ? "element program" : "sizes and dtype of the same",
-             generated(b));
+             shared);
       }
     } else if (op_.kind() == OperatorKind::kComposite) {
       line("CompositeImplicitAutograd: the expression as C++  [{}]", def);
@@ -279,7 +282,7 @@ class Explainer {
   void files() {
     head("pages and tests");
     if (is_own()) return commands();
-    line("docs/ops/{}.md", op_.family);
+    line("sygen site DIR");
     lang::Diagnostics quiet;
     if (!plan_derivative(model_, op_, quiet).empty()) {
       line(

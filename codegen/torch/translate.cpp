@@ -14,7 +14,7 @@ namespace sy::codegen::torch {
 namespace {
 
 using lang::Expr;
-using lang::NodeKind;
+using lang::ExprKind;
 using lang::Op;
 
 struct Unsaid {};  // thrown where the formula leaves the language
@@ -94,7 +94,7 @@ class Translator {
   }
 
   static bool is_bool(const Expr& e, bool value) {
-    return e->kind == NodeKind::kBool && (e->number.i != 0) == value;
+    return e->kind == ExprKind::kBool && (e->number.i != 0) == value;
   }
 
   Expr choice() {
@@ -136,7 +136,7 @@ class Translator {
       Expr b = binary(rank + 1);
       if (*op == Op::kAnd && is_bool(a, false)) continue;
       // Comparisons of our language do not chain.
-      if (is_comparison(*op) && a->kind == NodeKind::kBinary &&
+      if (is_comparison(*op) && a->kind == ExprKind::kBinary &&
           is_comparison(a->op)) {
         throw Unsaid();
       }
@@ -149,7 +149,7 @@ class Translator {
     const Level level(depth_);
     if (accept("!")) {
       Expr e = unary();
-      if (e->kind == NodeKind::kBool) return lang::make_bool(e->number.i == 0);
+      if (e->kind == ExprKind::kBool) return lang::make_bool(e->number.i == 0);
       return make_unary(Op::kNot, std::move(e));
     }
     if (accept("-")) return make_unary(Op::kNeg, unary());
@@ -167,8 +167,8 @@ class Translator {
       } else if (accept("[")) {
         Expr index = choice();
         expect("]");
-        lang::Node node{.kind = NodeKind::kIndex,
-                        .children = {std::move(e), std::move(index)}};
+        lang::ExprNode node{.kind = ExprKind::kIndex,
+                            .children = {std::move(e), std::move(index)}};
         e = make_node(std::move(node));
       } else {
         return e;
@@ -232,7 +232,7 @@ class Translator {
       return e;
     }
     if (accept("{")) {
-      lang::Node list{.kind = NodeKind::kList, .children = arguments("}")};
+      lang::ExprNode list{.kind = ExprKind::kList, .children = arguments("}")};
       return make_node(std::move(list));
     }
     std::string name = word();

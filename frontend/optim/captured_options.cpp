@@ -14,7 +14,7 @@ struct IsTuple : std::false_type {};
 template <class... T>
 struct IsTuple<std::tuple<T...>> : std::true_type {};
 
-// The lr, and what else was an input, follows; all other options must stay.
+// The lr and the other inputs follow; all other options must stay.
 class GroupReads {
  public:
   explicit GroupReads(const Group& g)

@@ -20,9 +20,7 @@ bool must_part(const OverloadState& form, const Value* args) {
   if (form.inputs_apart == model::InputsApart::kCopiedIfNeeded) {
     const TensorBase& out = args[form.written[0]].to_tensor();
     const PointwiseNode call(*form.node, args, form.positions.data());
-    return generated::shares_another(out, call.args().inputs,
-                                     call.op().n_inputs) &&
-           reads_what_it_writes(call.op(), call.args(), out, form.inplace);
+    return reads_what_it_writes(call.op(), call.args(), out, form.inplace);
   }
   bool any = false;
   for (size_t r = 0; r < form.boxes.size(); ++r) {

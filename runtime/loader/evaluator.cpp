@@ -102,7 +102,9 @@ class Evaluator {
       case PlanKind::kOptions: return metadata(n);
       case PlanKind::kNot: return !truth(n.children[0]);
       case PlanKind::kNegate: return negated(one(n.children[0]));
-      case PlanKind::kHasValue: return !one(n.children[0]).is_none();
+      case PlanKind::kHasValue:
+        return meta_of(n.children[0]) != nullptr ||
+               !one(n.children[0]).is_none();
       case PlanKind::kDouble: return one(n.children[0]).to_scalar().to_double();
       case PlanKind::kBinary: return binary(n);
       case PlanKind::kConcat: {
@@ -166,6 +168,11 @@ class Evaluator {
   const autograd::SavedMeta* meta_of(const Node& n) const {
     if (n.kind != PlanKind::kName) return nullptr;
     return n.is_local ? locals_[n.index].meta : names_[n.index].meta;
+  }
+
+  const std::vector<autograd::SavedMeta>* metas_of(const Node& n) const {
+    if (n.kind != PlanKind::kName || n.is_local) return nullptr;
+    return names_[n.index].metas;
   }
 
   void bind(const Node& n) {
@@ -358,9 +365,11 @@ class Evaluator {
 
   Value comprehension(const Node& n) {
     Value own;
-    const Value& source = seen(n.children[1], &own);
+    const auto* const metas = metas_of(n.children[1]);
+    const Value& source = metas != nullptr ? own : seen(n.children[1], &own);
     Value& item = locals_[n.index].value;
-    locals_[n.index].meta = nullptr;
+    const autograd::SavedMeta*& meta = locals_[n.index].meta;
+    meta = nullptr;
     std::vector<TensorBase> tensors;
     std::vector<int64_t> ints;
     const auto add = [&](Value v) {
@@ -372,7 +381,12 @@ class Evaluator {
         ints.push_back(one(n.children[0]).to_int());
       }
     };
+    for (size_t i = 0; metas != nullptr && i < metas->size(); ++i) {
+      meta = &(*metas)[i];
+      add(Value());
+    }
     switch (source.tag()) {
+      case Value::Tag::None: break;
       case Value::Tag::Tensor:
       case Value::Tag::TensorList:
       case Value::Tag::OptionalTensorList:

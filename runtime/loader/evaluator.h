@@ -50,11 +50,12 @@ class Callee {
 // result_type, which is no operator.
 using FindCallee = std::function<std::optional<Callee>(const FunctionSchema&)>;
 
-// A name of an expression: its value, or what is left of a tensor whose
-// elements nobody reads.
+// A name of an expression: its value, or what is left of a tensor, or of each
+// of a list, whose elements nobody reads.
 struct Named {
   const Value* value = nullptr;
   const autograd::SavedMeta* meta = nullptr;
+  const std::vector<autograd::SavedMeta>* metas = nullptr;
 };
 
 // An expression of the tensor or the index typing made ready to run, by walking

@@ -76,7 +76,7 @@ intrusive_ptr<T> new_node(const OperatorEntry& op, LibraryToken* token,
 class InterpretedNode final : public NodeOfMany {
  public:
   using Kept = std::variant<std::monostate, SavedTensor, SavedTensorList,
-                            SavedMeta, Value>;
+                            SavedMeta, std::vector<SavedMeta>, Value>;
 
   void start(const OverloadState& form) {
     form_ = &form;
@@ -103,6 +103,7 @@ class InterpretedNode final : public NodeOfMany {
     std::vector<Named> names;
   };
   bool is_read(const Gradient::Kept& s) const;
+  static void keep(Saved::Kind kind, const Value& v, Kept* kept);
   void unpack(const Gradient::Formula& formula, GradFrame& f,
               Environment* env) const;
   Tensor fused(const Gradient::Formula& formula, const Environment& env) const;
@@ -134,33 +135,42 @@ void InterpretedNode::keep_arguments(const Value* args) {
     const Gradient::Kept& s = g.saved[i];
     if (s.is_result) continue;
     if (!is_read(s)) continue;
-    const int position = form_->positions[s.place];
-    const Value& v = args[position];
-    const bool overwritten =
-        v.is_tensor() &&
-        std::any_of(form_->written.begin(), form_->written.end(), [&](int w) {
-          return args[w].tensor_impl() == v.tensor_impl();
-        });
-    switch (s.kind) {
-      case Saved::kTensor:
-        kept_[i].emplace<SavedTensor>().save(
-            overwritten ? clone_before_write(as_tensor(v)) : as_tensor(v));
-        break;
-      case Saved::kOptionalMeta:
-      case Saved::kOptional: {
-        auto& kept = kept_[i].emplace<SavedTensor>();
-        if (!v.is_none()) kept.save(as_tensor(v));
-        break;
-      }
-      case Saved::kMetaList:
-      case Saved::kList:
-        kept_[i].emplace<SavedTensorList>().save(as_list(v));
-        break;
-      case Saved::kMeta:
-        kept_[i].emplace<SavedMeta>().save(v.to_tensor());
-        break;
-      default: kept_[i].emplace<Value>(v);
+    const Value& v = args[form_->positions[s.place]];
+    if (s.kind == Saved::kTensor && !form_->written.empty()) {
+      save_before_write(kept_[i].emplace<SavedTensor>(), as_tensor(v),
+                        as_tensor(args[form_->written[0]]));
+    } else {
+      keep(s.kind, v, &kept_[i]);
     }
+  }
+}
+
+void InterpretedNode::keep(Saved::Kind kind, const Value& v, Kept* kept) {
+  switch (kind) {
+    case Saved::kTensor:
+    case Saved::kOptional:
+      kept->emplace<SavedTensor>().save(as_tensor(v));
+      break;
+    case Saved::kList:
+    case Saved::kOptionalList:
+      kept->emplace<SavedTensorList>().save(as_list(v));
+      break;
+    case Saved::kMetaList: {
+      const TensorList list = as_list(v);
+      kept->emplace<std::vector<SavedMeta>>(list.begin(), list.end());
+      break;
+    }
+    case Saved::kOptionalMeta:
+      if (!v.is_none()) kept->emplace<SavedMeta>(v.to_tensor());
+      break;
+    case Saved::kMeta: kept->emplace<SavedMeta>(v.to_tensor()); break;
+    case Saved::kInts:
+    case Saved::kOptionalInts:
+    case Saved::kNumbers:
+    case Saved::kBools:
+    case Saved::kString:
+    case Saved::kOptionalString:
+    case Saved::kValue: kept->emplace<Value>(v); break;
   }
 }
 
@@ -202,13 +212,18 @@ void InterpretedNode::unpack(const Gradient::Formula& formula, GradFrame& f,
       v = Value(TensorBase(t->unpack(*this, name)));
     } else if (const auto* l = std::get_if<SavedTensorList>(&kept_[i])) {
       const std::vector<Tensor> list = l->unpack(*this, name);
-      v = Value::tensor_list(list.data(), list.size());
+      v = saved[i].kind == Saved::kOptionalList
+              ? Value::optional_tensor_list(list.data(), list.size())
+              : Value::tensor_list(list.data(), list.size());
     } else if (const auto* m = std::get_if<SavedMeta>(&kept_[i])) {
       env->names[i].meta = m;
+    } else if (const auto* m = std::get_if<std::vector<SavedMeta>>(&kept_[i])) {
+      env->names[i].metas = m;
     } else if (const auto* kept = std::get_if<Value>(&kept_[i])) {
       v = *kept;
     }
-    if (env->names[i].meta == nullptr) env->names[i].value = &v;
+    Named& name_of = env->names[i];
+    if (name_of.meta == nullptr && name_of.metas == nullptr) name_of.value = &v;
   }
   env->values[grad] = Value(TensorBase(f.grad()));
   for (const size_t r : formula.results) {

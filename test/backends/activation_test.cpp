@@ -10,11 +10,10 @@
 #include "aten/ops/random.h"
 #include "aten/ops/reduction.h"
 #include "aten/ops/view.h"
-#include "aten/tensor_new.h"
-#include "test/aten/tensor_values.h"
+#include "test/backends/device.h"
 #include "test/c10/expect_error.h"
 
-namespace sy {
+namespace sy::families {
 namespace {
 
 using Values = std::vector<double>;
@@ -110,4 +109,4 @@ TEST(Softmax, Backward) {
 }
 
 }  // namespace
-}  // namespace sy
+}  // namespace sy::families

@@ -10,15 +10,14 @@
 #include "aten/ops/random.h"
 #include "aten/ops/shape.h"
 #include "aten/ops/view.h"
-#include "aten/tensor_new.h"
 #include "autograd/gradcheck.h"
-#include "test/aten/tensor_values.h"
+#include "test/backends/device.h"
 #include "test/c10/expect_error.h"
 
 // The five steps of a batch norm over several ranks, against formulas over
 // plain numbers and against the batch norm of the joined batch.
 
-namespace sy {
+namespace sy::families {
 namespace {
 
 using Values = std::vector<double>;
@@ -181,7 +180,7 @@ TEST_F(BatchNormSync, RanksWithoutElementsHaveNoPartWhateverTheyGive) {
   for (const ScalarType counts : {kDouble, kFloat, kInt, kLong}) {
     const auto [mean, invstd] = sy::batch_norm_gather_stats_with_counts(
         x, sy::stack({none, m}), sy::stack({none, s}), std::nullopt,
-        std::nullopt, 0.1, kEps, sy::tensor({0, 4}).to(counts));
+        std::nullopt, 0.1, kEps, tensor({0, 4}).to(counts));
     expect_near(values(mean), values(m), 1e-12);
     expect_near(values(invstd), values(s), 1e-12);
   }
@@ -304,7 +303,7 @@ TEST_F(BatchNormSync, GradientOfTheInputIsThatOfTheJoinedBatch) {
       // The gradient of the part that one of three ranks has.
       const Tensor dx = sy::batch_norm_backward_elemt(
           dy.narrow(0, 2, 3), x.narrow(0, 2, 3), mean, invstd, weight, sum_dy,
-          sum_dy_xmu, sy::tensor({8, 12, 4}).to(kInt));
+          sum_dy_xmu, tensor({8, 12, 4}).to(kInt));
       EXPECT_EQ(dx.dtype(), dtype);
       const auto d = [](const Tensor& t) { return t.to(kDouble); };
       const auto [y, save_mean, save_invstd] =
@@ -389,7 +388,7 @@ TEST_F(BatchNormSync, HaveGradients) {
   const Tensor x = random({4, 3}).requires_grad_();
   const Tensor w = random({3}).requires_grad_();
   const Tensor b = random({3}).requires_grad_();
-  const Tensor counts = sy::tensor({3, 0, 2}).to(kDouble);
+  const Tensor counts = tensor({3, 0, 2}).to(kDouble);
   const Tensor means = random({3, 3}).requires_grad_();
   const Tensor invstds =
       sy::rand({3, 3}, kDouble).add(0.5).detach().requires_grad_();
@@ -470,4 +469,4 @@ TEST_F(BatchNormSync, WrongArgumentsAreNamed) {
 }
 
 }  // namespace
-}  // namespace sy
+}  // namespace sy::families

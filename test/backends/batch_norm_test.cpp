@@ -8,10 +8,10 @@
 #include "aten/ops/random.h"
 #include "aten/ops/view.h"
 #include "c10/process/parallel.h"
-#include "test/aten/tensor_values.h"
+#include "test/backends/device.h"
 #include "test/c10/expect_error.h"
 
-namespace sy {
+namespace sy::families {
 namespace {
 
 using Values = std::vector<double>;
@@ -191,4 +191,4 @@ TEST(BatchNorm, WhatDoesNotFitIsAnError) {
 }
 
 }  // namespace
-}  // namespace sy
+}  // namespace sy::families

@@ -9,12 +9,11 @@
 #include "aten/ops/factory.h"
 #include "aten/ops/random.h"
 #include "aten/ops/view.h"
-#include "aten/tensor_new.h"
 #include "c10/process/parallel.h"
-#include "test/aten/tensor_values.h"
+#include "test/backends/device.h"
 #include "test/c10/expect_error.h"
 
-namespace sy {
+namespace sy::families {
 namespace {
 
 struct Shape {
@@ -272,4 +271,4 @@ TEST(Convolution, WhatDoesNotFitIsAnError) {
 }
 
 }  // namespace
-}  // namespace sy
+}  // namespace sy::families

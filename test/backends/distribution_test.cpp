@@ -5,28 +5,20 @@
 #include <cmath>
 #include <vector>
 
-#include "aten/engine/copy.h"
 #include "aten/operators.h"
 #include "aten/ops/factory.h"
 #include "aten/ops/random.h"
-#include "aten/tensor_new.h"
-#include "c10/device/generator.h"
 #include "c10/process/parallel.h"
+#include "test/backends/device.h"
 #include "test/c10/expect_error.h"
 
-namespace sy {
+namespace sy::families {
 namespace {
 
 constexpr int64_t kMany = 40000;
 
 Tensor filled(double v, ScalarType dtype = kDouble) {
   return full({kMany}, Scalar(v), TensorOptions(dtype));
-}
-
-std::vector<double> values(const Tensor& t) {
-  const Tensor d = contiguous_cpu(t, kDouble);
-  const auto* p = static_cast<const double*>(d.data_ptr());
-  return {p, p + d.numel()};
 }
 
 // Mean and variance within 5 standard errors; `fourth` is the fourth central
@@ -45,7 +37,7 @@ void expect_moments(const Tensor& t, double mean, double variance,
 }
 
 TEST(Distribution, PoissonHasItsMoments) {
-  const Generator g = make_generator(3);
+  const Generator g = generator(3);
   // poisson() searches below 10, and rejects from there on.
   for (const double m : {0.3, 4.0, 9.9, 10.0, 37.5, 1e6}) {
     expect_moments(poisson(filled(m), g), m, m, m + 3 * m * m,
@@ -57,7 +49,7 @@ TEST(Distribution, PoissonHasItsMoments) {
 TEST(Distribution, PoissonHasItsChances) {
   for (const double m : {2.0, 12.0}) {
     std::vector<double> seen(80);
-    const Generator g = make_generator(8);
+    const Generator g = generator(8);
     for (double k : values(poisson(filled(m), g))) {
       seen.at(static_cast<size_t>(k)) += 1;
     }
@@ -72,7 +64,7 @@ TEST(Distribution, PoissonHasItsChances) {
 }
 
 TEST(Distribution, BinomialHasItsMoments) {
-  const Generator g = make_generator(4);
+  const Generator g = generator(4);
   struct {
     double n, p;
   } const cases[] = {{5, 0.3},   {5, 0.9},   {100, 0.02}, {100, 0.4},
@@ -85,7 +77,7 @@ TEST(Distribution, BinomialHasItsMoments) {
 }
 
 TEST(Distribution, MadeOfEvenNumbersHaveTheirMoments) {
-  const Generator g = make_generator(5);
+  const Generator g = generator(5);
   const Tensor like = filled(0);
   expect_moments(exponential(like, 0.5, g), 2, 4, 9 * 16, "exponential");
   const double p = 0.2, v = (1 - p) / (p * p);
@@ -101,7 +93,7 @@ TEST(Distribution, MadeOfEvenNumbersHaveTheirMoments) {
 
 TEST(Distribution, ExponentialIsNever0) {
   for (const ScalarType dtype : {kHalf, kBFloat16, kFloat}) {
-    const Tensor e = exponential(filled(0, dtype), 1, make_generator(1));
+    const Tensor e = exponential(filled(0, dtype), 1, generator(1));
     if (dtype != kHalf) {  // whose least number is larger
       EXPECT_GT(e.min().item().to_double(), 0) << dtype_name(dtype);
     }
@@ -113,14 +105,14 @@ TEST(Distribution, NormalTakesTensors) {
   const Tensor mean = arange(6, TensorOptions(kDouble)).view({2, 3});
   const Tensor std = tensor({0.0, 1.0, 2.0}).to(kDouble);
   const Tensor noise =
-      zeros({2, 3}, TensorOptions(kDouble)).normal_(0, 1, make_generator(9));
-  EXPECT_EQ(values(normal(mean, std, make_generator(9))),
+      zeros({2, 3}, TensorOptions(kDouble)).normal_(0, 1, generator(9));
+  EXPECT_EQ(values(normal(mean, std, generator(9))),
             values(noise * std + mean));
-  EXPECT_EQ(values(normal(mean, 2.0, make_generator(9))),
-            values(zeros({2, 3}, TensorOptions(kDouble))
-                       .normal_(0, 2, make_generator(9)) +
-                   mean));
-  SY_EXPECT_ERROR(normal(mean, -std, make_generator(9)), ValueError,
+  EXPECT_EQ(
+      values(normal(mean, 2.0, generator(9))),
+      values(zeros({2, 3}, TensorOptions(kDouble)).normal_(0, 2, generator(9)) +
+             mean));
+  SY_EXPECT_ERROR(normal(mean, -std, generator(9)), ValueError,
                   "[normal] std: expected no negative number, got -2");
 }
 
@@ -129,16 +121,15 @@ TEST(Distribution, MultinomialDrawsByWeight) {
   for (const bool replacement : {false, true}) {
     std::vector<double> seen(4);
     const Tensor rows = weights.expand({kMany, 4});
-    for (double i :
-         values(multinomial(rows, 1, replacement, make_generator(2)))) {
+    for (double i : values(multinomial(rows, 1, replacement, generator(2)))) {
       seen.at(static_cast<size_t>(i)) += 1;
     }
     EXPECT_EQ(seen[1], 0);
     EXPECT_NEAR(seen[0] / kMany, 1.0 / 8, 0.01) << replacement;
     EXPECT_NEAR(seen[2] / kMany, 3.0 / 8, 0.0125) << replacement;
   }
-  const std::vector<double> all = values(
-      multinomial(weights.expand({500, 4}), 3, false, make_generator(6)));
+  const std::vector<double> all =
+      values(multinomial(weights.expand({500, 4}), 3, false, generator(6)));
   for (size_t i = 0; i < all.size(); i += 3) {
     EXPECT_EQ(all[i] + all[i + 1] + all[i + 2], 0 + 2 + 3);
   }
@@ -147,7 +138,7 @@ TEST(Distribution, MultinomialDrawsByWeight) {
 TEST(Distribution, ThreadsChangeNothing) {
   const auto draw = [](int threads) {
     set_num_threads(threads);
-    const Generator g = make_generator(11);
+    const Generator g = generator(11);
     return std::vector<std::vector<double>>{
         values(poisson(filled(25), g)),
         values(binomial(filled(90), filled(0.4), g)),
@@ -162,7 +153,7 @@ TEST(Distribution, ThreadsChangeNothing) {
 
 TEST(Distribution, RreluDrawsSlopesBetweenItsBounds) {
   const Tensor x = filled(-1);
-  for (double v : values(rrelu(x, 0.25, 0.5, true, make_generator(1)))) {
+  for (double v : values(rrelu(x, 0.25, 0.5, true, generator(1)))) {
     ASSERT_LE(v, -0.25);
     ASSERT_GE(v, -0.5);
   }
@@ -188,4 +179,4 @@ TEST(Distribution, RejectsWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace sy
+}  // namespace sy::families

@@ -8,11 +8,10 @@
 #include "aten/ops/random.h"
 #include "aten/ops/shape.h"
 #include "aten/ops/view.h"
-#include "aten/tensor_new.h"
-#include "test/aten/tensor_values.h"
+#include "test/backends/device.h"
 #include "test/c10/expect_error.h"
 
-namespace sy {
+namespace sy::families {
 namespace {
 
 using Values = std::vector<double>;
@@ -24,8 +23,6 @@ TEST(Factory, Empty) {
   SY_EXPECT_ERROR(empty({2, -3}), ValueError, "non-negative");
   SY_EXPECT_ERROR(empty({int64_t{1} << 62, 4}), ValueError, "2^63-1");
   SY_EXPECT_ERROR(empty({int64_t{1} << 50}), OutOfMemoryError, "memory");
-  SY_EXPECT_ERROR(empty({2}, TensorOptions().pinned_memory(true)), ValueError,
-                  "[empty] pin_memory: expected a device that pins memory");
   EXPECT_EQ(ints(empty_strided({2, 3}, {1, 2}).strides()),
             (std::vector<int64_t>{1, 2}));
 }
@@ -53,6 +50,12 @@ TEST(Factory, Linspace) {
   EXPECT_EQ(values(linspace(0, 10, 11, kInt)),
             (Values{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
   SY_EXPECT_ERROR(linspace(0, 1, -1), ValueError, "[linspace] steps");
+}
+
+TEST(Factory, MemoryIsPinnedForADevice) {
+  SY_EXPECT_ERROR(empty({2}, TensorOptions(kCPU).pinned_memory(true)),
+                  ValueError,
+                  "[empty] pin_memory: expected a device that pins memory");
 }
 
 TEST(Factory, Fill) {
@@ -133,4 +136,4 @@ TEST(Shape, FlipAndTriangles) {
 }
 
 }  // namespace
-}  // namespace sy
+}  // namespace sy::families

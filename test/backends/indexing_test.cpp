@@ -3,53 +3,38 @@
 
 #include <gtest/gtest.h>
 
-#include "aten/engine/copy.h"
-#include "aten/engine/view.h"
-#include "aten/tensor_new.h"
-#include "backends/cpu/indexing_kernels_gen.h"
-#include "backends/cpu/scatter_kernels_gen.h"
+#include "aten/operators.h"
+#include "aten/ops/copy.h"
+#include "aten/ops/factory.h"
+#include "aten/ops/indexing.h"
+#include "aten/ops/ranges.h"
+#include "aten/ops/scatter.h"
+#include "aten/ops/view.h"
 #include "c10/process/parallel.h"
+#include "test/backends/device.h"
 #include "test/c10/expect_error.h"
 
-namespace sy {
+namespace sy::families {
 namespace {
 
 constexpr ScalarType kAll[] = {kByte, kChar,  kShort,  kInt,  kLong,
                                kHalf, kFloat, kDouble, kBool, kBFloat16};
 
-Tensor empty(IntArrayRef sizes, ScalarType dtype) {
-  return Tensor(make_tensor(sizes, dtype, Device(kCPU)));
-}
-
 // 0, 1, 2, ... in row-major order.
 Tensor counting(IntArrayRef sizes, ScalarType dtype) {
-  const Tensor t = empty(sizes, dtype), d = empty(sizes, kDouble);
-  auto* p = static_cast<double*>(d.data_ptr());
-  std::iota(p, p + d.numel(), 0);
-  copy_cpu(t, d);
-  return t;
-}
-
-std::vector<double> values(const Tensor& t) {
-  const Tensor d = contiguous_cpu(t, kDouble);
-  const auto* p = static_cast<const double*>(d.data_ptr());
-  return {p, p + d.numel()};
+  int64_t n = 1;
+  for (const int64_t size : sizes) n *= size;
+  return arange(n, kDouble).view(sizes).to(dtype);
 }
 
 using Values = std::vector<double>;
-
-Tensor transposed(const Tensor& t) {
-  const int64_t sizes[] = {t.size(1), t.size(0)};
-  const int64_t strides[] = {t.stride(1), t.stride(0)};
-  return alias_without_view(t, sizes, strides, t.storage_offset());
-}
 
 TEST(IndexSelect, TakesSlicesOfEveryDtype) {
   for (const ScalarType dtype : kAll) {
     const Tensor self = counting({3, 4}, dtype);
     for (const ScalarType index : {kInt, kLong}) {
-      const Tensor out = empty({2, 4}, dtype);
-      cpu::index_select_out(self, 0, tensor({2, 0}, index), out);
+      Tensor out = empty({2, 4}, dtype);
+      index_select_out(out, self, 0, tensor({2, 0}, index));
       const Values v = values(self);
       Values want(v.begin() + 8, v.end());
       want.insert(want.end(), v.begin(), v.begin() + 4);
@@ -60,19 +45,20 @@ TEST(IndexSelect, TakesSlicesOfEveryDtype) {
 
 TEST(IndexSelect, InnerDimsAndStrides) {
   const Tensor self = counting({2, 3}, kFloat);
-  const Tensor out = empty({2, 2}, kFloat);
-  cpu::index_select_out(self, -1, tensor({2, 0}), out);
+  Tensor out = empty({2, 2}, kFloat);
+  index_select_out(out, self, -1, tensor({2, 0}));
   EXPECT_EQ(values(out), (Values{2, 0, 5, 3}));
-  cpu::index_select_out(transposed(self), 0, tensor({2, 0}), out);
+  index_select_out(out, self.t(), 0, tensor({2, 0}));
   EXPECT_EQ(values(out), (Values{2, 5, 0, 3}));
-  cpu::index_select_out(self, 1, tensor({2, 0}), transposed(out));
+  Tensor across = out.t();
+  index_select_out(across, self, 1, tensor({2, 0}));
   EXPECT_EQ(values(out), (Values{2, 5, 0, 3}));
 }
 
 TEST(IndexSelect, RowsAreCopiedWhole) {
   const Tensor self = counting({5, 300, 20}, kFloat);
-  const Tensor out = empty({5, 4, 20}, kFloat);
-  cpu::index_select_out(self, 1, tensor({299, 0, 7, 7}), out);
+  Tensor out = empty({5, 4, 20}, kFloat);
+  index_select_out(out, self, 1, tensor({299, 0, 7, 7}));
   const Values v = values(out);
   for (size_t i = 0; i < 5; ++i) {
     EXPECT_EQ(v[i * 80], static_cast<double>(i * 6000 + 299 * 20));
@@ -81,62 +67,65 @@ TEST(IndexSelect, RowsAreCopiedWhole) {
 }
 
 TEST(IndexSelect, WithoutDims) {
-  const Tensor out = empty(IntArrayRef(), kFloat);
-  cpu::index_select_out(tensor(5.0), 0, tensor({0}), out);
+  Tensor out = empty(IntArrayRef(), kFloat);
+  index_select_out(out, tensor(5.0), 0, tensor({0}));
   EXPECT_EQ(values(out), Values{5});
   SY_EXPECT_ERROR(
-      cpu::index_select_out(tensor(5.0), 0, tensor({0, 0}), out), ValueError,
+      index_select(tensor(5.0), 0, tensor({0, 0})), ValueError,
       "[index_select] index: expected one index for a tensor without dims");
 }
 
 TEST(IndexSelect, IndicesOutOfRange) {
-  const Tensor self = counting({3, 4}, kFloat), out = empty({2, 4}, kFloat);
-  SY_EXPECT_ERROR(cpu::index_select_out(self, 0, tensor({0, 3}), out),
-                  IndexError,
+  const Tensor self = counting({3, 4}, kFloat);
+  SY_EXPECT_ERROR(index_select(self, 0, tensor({0, 3})), IndexError,
                   "[index_select] index: expected indices in [0, 2] for dim 0 "
                   "of size 3, got 3 at [1]");
-  SY_EXPECT_ERROR(cpu::index_select_out(self, 0, tensor({-1, 0}), out),
-                  IndexError, "got -1 at [0]");
-  SY_EXPECT_ERROR(cpu::index_select_out(self, 2, tensor({0, 0}), out),
-                  IndexError, "[index_select] dim");
+  SY_EXPECT_ERROR(index_select(self, 0, tensor({-1, 0})), IndexError,
+                  "got -1 at [0]");
+  SY_EXPECT_ERROR(index_select(self, 2, tensor({0, 0})), IndexError,
+                  "[index_select] dim");
 }
 
 TEST(Gather, TakesElements) {
   const Tensor index = tensor({{2, 0}, {1, 1}});
   for (const ScalarType dtype : {kByte, kBFloat16, kFloat, kDouble}) {
-    const Tensor self = counting({2, 3}, dtype), out = empty({2, 2}, dtype);
-    cpu::gather_out(self, 1, index, false, out);
+    const Tensor self = counting({2, 3}, dtype);
+    Tensor out = empty({2, 2}, dtype);
+    gather_out(out, self, 1, index, false);
     EXPECT_EQ(values(out), (Values{2, 0, 4, 4}));
-    const Tensor tall = empty({3, 2}, dtype);
-    cpu::gather_out(self, 0, tensor({{0, 1}, {1, 0}, {0, 0}}), false, tall);
+    Tensor tall = empty({3, 2}, dtype);
+    gather_out(tall, self, 0, tensor({{0, 1}, {1, 0}, {0, 0}}), false);
     EXPECT_EQ(values(tall), (Values{0, 4, 3, 1, 0, 1}));
   }
-  const Tensor self = counting({3, 2}, kFloat), out = empty({2, 2}, kFloat);
-  cpu::gather_out(transposed(self), 1, transposed(index), false,
-                  transposed(out));
+  const Tensor self = counting({3, 2}, kFloat);
+  Tensor out = empty({2, 2}, kFloat);
+  Tensor across = out.t();
+  gather_out(across, self.t(), 1, index.t(), false);
   EXPECT_EQ(values(out), (Values{4, 1, 2, 3}));
 }
 
 TEST(Gather, ChecksIndicesAndSizes) {
-  const Tensor self = counting({2, 3}, kFloat), out = empty({2, 2}, kFloat);
+  const Tensor self = counting({2, 3}, kFloat);
   SY_EXPECT_ERROR(
-      cpu::gather_out(self, 1, tensor({{0, 1}, {3, 0}}), false, out),
-      IndexError,
+      gather(self, 1, tensor({{0, 1}, {3, 0}}), false), IndexError,
       "[gather] index: expected indices in [0, 2] for dim 1 of size 3, got 3 "
       "at "
       "[1, 0]");
   SY_EXPECT_ERROR(
-      cpu::gather_out(self, 1, tensor({{0}, {0}, {0}}), false, out), ValueError,
+      gather(self, 1, tensor({{0}, {0}, {0}}), false), ValueError,
       "[gather] index: expected sizes of at most those of self, [2, 3], got "
       "[3, 1]");
+  SY_EXPECT_ERROR(gather(self, 2, tensor({{0}})), IndexError, "dim");
+  SY_EXPECT_ERROR(gather(zeros({0}), 0, tensor({0})), IndexError, "[gather]");
 }
 
 TEST(IndexAdd, AddsRepeatedSlicesInEveryDtype) {
   for (const ScalarType dtype : kAll) {
-    const Tensor self = counting({3, 2}, dtype), out = empty({3, 2}, dtype);
+    const Tensor self = counting({3, 2}, dtype);
+    Tensor out = empty({3, 2}, dtype);
     const Tensor source = counting({3, 2}, dtype);
     const Scalar alpha = dtype == kBool ? Scalar(true) : Scalar(2);
-    cpu::index_add_out(self, 0, tensor({2, 0, 2}), source, alpha, out);
+    index_add_out(out, self, 0, tensor({2, 0, 2}), source, alpha);
     const Values want =
         dtype == kBool ? Values{1, 1, 1, 1, 1, 1} : Values{4, 7, 2, 3, 12, 17};
     EXPECT_EQ(values(out), want) << dtype_name(dtype);
@@ -146,19 +135,19 @@ TEST(IndexAdd, AddsRepeatedSlicesInEveryDtype) {
 TEST(IndexAdd, InnerDimStridesAndThreads) {
   const Tensor self = counting({40, 3000}, kFloat);
   const Tensor source = counting({2, 3000}, kFloat);
-  const Tensor out = empty({40, 3000}, kFloat);
+  Tensor out = empty({40, 3000}, kFloat);
   const int threads = get_num_threads();
   set_num_threads(4);
-  cpu::index_add_out(self, 0, tensor({7, 7}), source, -1, out);
+  index_add_out(out, self, 0, tensor({7, 7}), source, -1);
   set_num_threads(threads);
   Values want = values(self);
   for (size_t c = 0; c < 3000; ++c) {
     want[7 * 3000 + c] -= static_cast<double>(2 * c + 3000);
   }
   EXPECT_EQ(values(out), want);
-  const Tensor small = counting({2, 3}, kFloat), to = empty({2, 3}, kFloat);
-  cpu::index_add_out(small, 1, tensor({1, 1}),
-                     transposed(counting({2, 2}, kFloat)), 1, to);
+  const Tensor small = counting({2, 3}, kFloat);
+  Tensor to = empty({2, 3}, kFloat);
+  index_add_out(to, small, 1, tensor({1, 1}), counting({2, 2}, kFloat).t(), 1);
   EXPECT_EQ(values(to), (Values{0, 3, 2, 3, 8, 5}));
 }
 
@@ -168,12 +157,12 @@ TEST(IndexAdd, ManyRowsAreJoinedInOrderByEveryNumberOfThreads) {
   constexpr int64_t kColumns = 130, kCount = 700;
   const Tensor source = counting({kCount, kColumns}, kFloat);
   for (const int64_t rows : {3, 700, 5000}) {
-    Tensor index = empty({kCount}, kLong);
     for (const bool skewed : {false, true}) {
-      auto* const at = static_cast<int64_t*>(index.data_ptr());
+      std::vector<int64_t> at;
       for (int64_t k = 0; k < kCount; ++k) {
-        at[k] = skewed && k % 8 != 0 ? rows - 1 : k * 7919 % rows;
+        at.push_back(skewed && k % 8 != 0 ? rows - 1 : k * 7919 % rows);
       }
+      const Tensor index = tensor(at);
       const Tensor self = counting({rows, kColumns}, kFloat);
       Values sum = values(self), last = sum;
       const Values from = values(source);
@@ -186,10 +175,10 @@ TEST(IndexAdd, ManyRowsAreJoinedInOrderByEveryNumberOfThreads) {
       const int threads = get_num_threads();
       for (const int n : {1, 2, 5}) {
         set_num_threads(n);
-        const Tensor out = empty({rows, kColumns}, kFloat);
-        cpu::index_add_out(self, 0, index, source, 1, out);
+        Tensor out = empty({rows, kColumns}, kFloat);
+        index_add_out(out, self, 0, index, source, 1);
         EXPECT_EQ(values(out), sum) << rows << ' ' << skewed << ' ' << n;
-        cpu::index_copy_out(self, 0, index, source, out);
+        index_copy_out(out, self, 0, index, source);
         EXPECT_EQ(values(out), last) << rows << ' ' << skewed << ' ' << n;
       }
       set_num_threads(threads);
@@ -198,28 +187,27 @@ TEST(IndexAdd, ManyRowsAreJoinedInOrderByEveryNumberOfThreads) {
 }
 
 TEST(IndexAdd, ChecksItsArguments) {
-  const Tensor self = counting({3, 2}, kLong), out = empty({3, 2}, kLong);
+  const Tensor self = counting({3, 2}, kLong);
   const Tensor source = counting({1, 2}, kLong);
-  SY_EXPECT_ERROR(cpu::index_add_out(self, 0, tensor({3}), source, 1, out),
-                  IndexError,
+  SY_EXPECT_ERROR(index_add(self, 0, tensor({3}), source, 1), IndexError,
                   "[index_add] index: expected indices in [0, 2] for dim 0 of "
                   "size 3, got 3 "
                   "at [0]");
   SY_EXPECT_ERROR(
-      cpu::index_add_out(self, 0, tensor({1}), source, 1.5, out), TypeError,
+      index_add(self, 0, tensor({1}), source, 1.5), TypeError,
       "[index_add] alpha: expected a whole number for int64, got 1.5");
-  SY_EXPECT_ERROR(cpu::index_add_out(self, 0, tensor({1}), source, true, out),
-                  TypeError,
+  SY_EXPECT_ERROR(index_add(self, 0, tensor({1}), source, true), TypeError,
                   "[index_add] alpha: expected a number for int64, got a bool");
-  SY_EXPECT_ERROR(cpu::index_add_out(self, 0, tensor({1, 1}), source, 1, out),
-                  ValueError, "[index_add] source: expected sizes [2, 2]");
+  SY_EXPECT_ERROR(index_add(self, 0, tensor({1, 1}), source, 1), ValueError,
+                  "[index_add] source: expected sizes [2, 2]");
 }
 
 TEST(ScatterAdd, AddsElements) {
   const Tensor index = tensor({{0, 2, 0}, {1, 1, 1}});
   for (const ScalarType dtype : kAll) {
-    const Tensor self = counting({2, 3}, dtype), out = empty({2, 3}, dtype);
-    cpu::scatter_add_out(self, 1, index, counting({3, 4}, dtype), out);
+    const Tensor self = counting({2, 3}, dtype);
+    Tensor out = empty({2, 3}, dtype);
+    scatter_add_out(out, self, 1, index, counting({3, 4}, dtype));
     const Values want =
         dtype == kBool ? Values{1, 1, 1, 1, 1, 1} : Values{2, 1, 3, 3, 19, 5};
     EXPECT_EQ(values(out), want) << dtype_name(dtype);
@@ -227,23 +215,23 @@ TEST(ScatterAdd, AddsElements) {
 }
 
 TEST(ScatterAdd, NoIndicesAddNothing) {
-  const Tensor self = counting({2, 3}, kFloat), out = empty({2, 3}, kFloat);
-  cpu::scatter_add_out(self, 1, empty({2, 0}, kLong), self, out);
+  const Tensor self = counting({2, 3}, kFloat);
+  Tensor out = empty({2, 3}, kFloat);
+  scatter_add_out(out, self, 1, empty({2, 0}, kLong), self);
   EXPECT_EQ(values(out), values(self));
 }
 
 TEST(ScatterAdd, ChecksIndicesAndSizes) {
-  const Tensor self = counting({2, 3}, kFloat), out = empty({2, 3}, kFloat);
+  const Tensor self = counting({2, 3}, kFloat);
   SY_EXPECT_ERROR(
-      cpu::scatter_add_out(self, 0, tensor({{2}}), self, out), IndexError,
+      scatter_add(self, 0, tensor({{2}}), self), IndexError,
       "[scatter_add] index: expected indices in [0, 1] for dim 0 of "
       "size 2, got 2 at "
       "[0, 0]");
   SY_EXPECT_ERROR(
-      cpu::scatter_add_out(self, 1, tensor({{0, 0, 0, 0}}), self, out),
-      ValueError,
+      scatter_add(self, 1, tensor({{0, 0, 0, 0}}), self), ValueError,
       "[scatter_add] index: expected sizes of at most those of src");
 }
 
 }  // namespace
-}  // namespace sy
+}  // namespace sy::families

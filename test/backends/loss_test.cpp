@@ -3,31 +3,23 @@
 
 #include <gtest/gtest.h>
 
-#include "aten/engine/copy.h"
+#include "aten/operators.h"
+#include "aten/ops/factory.h"
 #include "aten/ops/loss.h"
 #include "aten/ops/loss_distance.h"
 #include "aten/ops/loss_ranking.h"
-#include "aten/tensor_new.h"
-#include "backends/cpu/loss_kernels_gen.h"
-#include "backends/cpu/loss_ranking_kernels_gen.h"
-#include "backends/cpu/loss_spatial_kernels_gen.h"
+#include "aten/ops/loss_spatial.h"
+#include "aten/ops/view.h"
+#include "test/backends/device.h"
 #include "test/c10/expect_error.h"
 
-namespace sy {
+namespace sy::families {
 namespace {
 
 using Values = std::vector<double>;
 enum : int64_t { kNone = 0, kMean = 1, kSum = 2 };
 
-Tensor empty(IntArrayRef sizes) {
-  return Tensor(make_tensor(sizes, kDouble, Device(kCPU)));
-}
-
-Values values(const Tensor& t) {
-  const Tensor d = contiguous_cpu(t, kDouble);
-  const auto* p = static_cast<const double*>(d.data_ptr());
-  return {p, p + d.numel()};
-}
+Tensor room(IntArrayRef sizes = {}) { return empty(sizes, kDouble); }
 
 void expect_near(const Tensor& t, const Values& want) {
   const Values got = values(t);
@@ -37,10 +29,8 @@ void expect_near(const Tensor& t, const Values& want) {
   }
 }
 
-const Tensor& scores() {
-  static const Tensor t =
-      tensor({{-1.0, -2.0, -4.0}, {-8.0, -16.0, -32.0}}, kDouble);
-  return t;
+Tensor scores() {
+  return tensor({{-1.0, -2.0, -4.0}, {-8.0, -16.0, -32.0}}, kDouble);
 }
 
 TEST(Loss, SmoothL1AtItsEnds) {
@@ -66,44 +56,41 @@ TEST(Loss, SmoothL1AtItsEnds) {
 TEST(NllLoss, WeightsAndReductions) {
   const Tensor target = tensor({2, 0});
   const Tensor weight = tensor({1.0, 2.0, 3.0}, kDouble);
-  const Tensor total = empty(IntArrayRef()), one = empty(IntArrayRef());
-  cpu::nll_loss_forward_out(scores(), target, weight, kMean, -100, one, total);
+  Tensor total = room(), one = room();
+  nll_loss_forward_out(one, total, scores(), target, weight, kMean, -100);
   EXPECT_EQ(values(one), Values{20.0 / 4});
   EXPECT_EQ(values(total), Values{4});
-  cpu::nll_loss_forward_out(scores(), target, weight, kSum, -100, one, total);
+  nll_loss_forward_out(one, total, scores(), target, weight, kSum, -100);
   EXPECT_EQ(values(one), Values{20});
-  const Tensor each = empty({2});
-  cpu::nll_loss_forward_out(scores(), target, {}, kNone, -100, each, total);
+  Tensor each = room({2});
+  nll_loss_forward_out(each, total, scores(), target, {}, kNone, -100);
   EXPECT_EQ(values(each), (Values{4, 8}));
 }
 
 TEST(NllLoss, IgnoredClasses) {
-  const Tensor total = empty(IntArrayRef()), one = empty(IntArrayRef());
-  cpu::nll_loss_forward_out(scores(), tensor({1, -7}), {}, kMean, -7, one,
-                            total);
+  Tensor total = room(), one = room();
+  nll_loss_forward_out(one, total, scores(), tensor({1, -7}), {}, kMean, -7);
   EXPECT_EQ(values(one), Values{2});
   EXPECT_EQ(values(total), Values{1});
-  cpu::nll_loss_forward_out(scores(), tensor({-7, -7}), {}, kMean, -7, one,
-                            total);
+  nll_loss_forward_out(one, total, scores(), tensor({-7, -7}), {}, kMean, -7);
   EXPECT_TRUE(std::isnan(values(one)[0]));
 }
 
 TEST(NllLoss, Backward) {
-  const Tensor out = empty({2, 3});
+  Tensor out = room({2, 3});
   const Tensor weight = tensor({1.0, 2.0, 3.0}, kDouble);
-  cpu::nll_loss_backward_out(tensor(8.0, kDouble), scores(), tensor({2, 0}),
-                             weight, kMean, -100, tensor(4.0, kDouble), out);
+  nll_loss_backward_out(out, tensor(8.0, kDouble), scores(), tensor({2, 0}),
+                        weight, kMean, -100, tensor(4.0, kDouble));
   EXPECT_EQ(values(out), (Values{0, 0, -6, -2, 0, 0}));
-  cpu::nll_loss_backward_out(tensor({5.0, 7.0}, kDouble), scores(),
-                             tensor({2, 0}), {}, kNone, 0, tensor(0.0, kDouble),
-                             out);
+  nll_loss_backward_out(out, tensor({5.0, 7.0}, kDouble), scores(),
+                        tensor({2, 0}), {}, kNone, 0, tensor(0.0, kDouble));
   EXPECT_EQ(values(out), (Values{0, 0, -5, 0, 0, 0}));
 }
 
 TEST(NllLoss, ClassesOutOfRange) {
-  const Tensor total = empty(IntArrayRef()), one = empty(IntArrayRef());
-  SY_EXPECT_ERROR(cpu::nll_loss_forward_out(scores(), tensor({0, 3}), {}, kMean,
-                                            -100, one, total),
+  Tensor total = room(), one = room();
+  SY_EXPECT_ERROR(nll_loss_forward_out(one, total, scores(), tensor({0, 3}), {},
+                                       kMean, -100),
                   IndexError,
                   "[nll_loss_forward] target: expected a class in [0, 2], got "
                   "3");
@@ -179,38 +166,38 @@ TEST(CrossEntropy, MoreDims) {
 TEST(NllLoss2d, OfStridedOutputsAndTargetsOutOfRange) {
   const Tensor scores =
       tensor({-1.0, -2.0, -4.0, -8.0}, kDouble).reshape({1, 2, 1, 2});
-  const Tensor total = empty(IntArrayRef()), wide = empty({1, 1, 4});
-  const Tensor each = wide.as_strided({1, 1, 2}, {4, 4, 2}, 1);
-  cpu::nll_loss2d_forward_out(scores, tensor({1, 0}).reshape({1, 1, 2}), {},
-                              kNone, -100, each, total);
+  Tensor total = room(), one = room(), wide = room({1, 1, 4});
+  Tensor each = wide.as_strided({1, 1, 2}, {4, 4, 2}, 1);
+  nll_loss2d_forward_out(each, total, scores, tensor({1, 0}).reshape({1, 1, 2}),
+                         {}, kNone, -100);
   EXPECT_EQ(values(each), (Values{4, 2}));
-  cpu::nll_loss2d_forward_out(scores, tensor({1, 7}).reshape({1, 1, 2}), {},
-                              kMean, 7, empty(IntArrayRef()), total);
+  nll_loss2d_forward_out(one, total, scores, tensor({1, 7}).reshape({1, 1, 2}),
+                         {}, kMean, 7);
   EXPECT_EQ(values(total), Values{1});
-  SY_EXPECT_ERROR(
-      cpu::nll_loss2d_forward_out(scores, tensor({1, 2}).reshape({1, 1, 2}), {},
-                                  kMean, -100, empty(IntArrayRef()), total),
-      IndexError, "target: expected a class in [0, 1], got 2");
+  SY_EXPECT_ERROR(nll_loss2d_forward_out(one, total, scores,
+                                         tensor({1, 2}).reshape({1, 1, 2}), {},
+                                         kMean, -100),
+                  IndexError, "target: expected a class in [0, 1], got 2");
 }
 
 TEST(MarginLosses, TargetsOutOfRange) {
-  const Tensor out = empty(IntArrayRef()), marks = empty({3});
+  Tensor out = room(), marks = room({3});
   const Tensor row = tensor({1.0, 2.0, 4.0}, kDouble);
-  SY_EXPECT_ERROR(cpu::multi_margin_loss_out(row, tensor(3), Scalar(1),
-                                             Scalar(1), {}, kMean, out),
+  SY_EXPECT_ERROR(multi_margin_loss_out(out, row, tensor(3), Scalar(1),
+                                        Scalar(1), {}, kMean),
                   IndexError, "target: expected a class in [0, 2], got 3");
   SY_EXPECT_ERROR(
       multi_margin_loss(row, tensor(1), 1, 1, tensor({1.0}, kDouble)),
       ValueError,
       "[multi_margin_loss] weight: expected one element for each class");
-  SY_EXPECT_ERROR(cpu::multilabel_margin_loss_forward_out(
-                      row, tensor({0, -1, 3}), kMean, out, marks),
+  SY_EXPECT_ERROR(multilabel_margin_loss_forward_out(out, marks, row,
+                                                     tensor({0, -1, 3}), kMean),
                   IndexError,
                   "target: expected a class in [0, 2] or -1, got 3");
-  cpu::multilabel_margin_loss_forward_out(row, tensor({2, -1, 0}), kMean, out,
-                                          marks);
+  multilabel_margin_loss_forward_out(out, marks, row, tensor({2, -1, 0}),
+                                     kMean);
   EXPECT_EQ(values(marks), (Values{0, 0, 1}));
 }
 
 }  // namespace
-}  // namespace sy
+}  // namespace sy::families

@@ -6,15 +6,15 @@
 
 #include "aten/operators.h"
 #include "aten/ops/all.h"
-#include "aten/tensor_new.h"
 #include "autograd/api.h"
+#include "test/backends/device.h"
 
 // Norms whose parts are out of the dtype's range though they are not: large and
 // small p, large and small elements. They vary p, the scale, the dtype and the
 // operator that the norm stands in. A norm is that of the elements divided by
 // the greatest, times the greatest, in float64. They never vary the device.
 
-namespace sy {
+namespace sy::families {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -166,4 +166,4 @@ TEST(Norm, WhatIsMadeOfNorms) {
 }
 
 }  // namespace
-}  // namespace sy
+}  // namespace sy::families

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "aten/engine/copy.h"
 #include "aten/ops/copy.h"
 #include "aten/ops/embedding_bag.h"
 #include "aten/ops/factory.h"
@@ -11,18 +10,12 @@
 #include "aten/ops/random.h"
 #include "aten/ops/softmax.h"
 #include "aten/ops/view.h"
-#include "aten/tensor_new.h"
 #include "c10/process/parallel.h"
+#include "test/backends/device.h"
 #include "test/c10/expect_error.h"
 
-namespace sy {
+namespace sy::families {
 namespace {
-
-std::vector<double> values(const Tensor& t) {
-  const Tensor d = contiguous_cpu(t, kDouble);
-  const auto* p = static_cast<const double*>(d.data_ptr());
-  return {p, p + d.numel()};
-}
 
 Tensor random(IntArrayRef sizes, ScalarType dtype) {
   return sy::randn(sizes, TensorOptions().dtype(kDouble)).to(dtype);
@@ -65,7 +58,7 @@ TEST(LayerNorm, RowsOfAnyLength) {
 
 // A mean far from 0 costs no digits.
 TEST(LayerNorm, FarFromZero) {
-  const Tensor x = sy::tensor({100000.0, 100001.0, 100002.0}, kFloat);
+  const Tensor x = tensor({100000.0, 100001.0, 100002.0}, kFloat);
   const auto y = values(sy::layer_norm(x, {3}, {}, {}, 0));
   EXPECT_NEAR(y[0], -std::sqrt(1.5), 1e-6);
   EXPECT_NEAR(y[1], 0, 1e-6);
@@ -123,7 +116,7 @@ TEST(GroupNorm, IsLayerNormOfGroups) {
 }
 
 TEST(RmsNorm, KeepsTheMean) {
-  const Tensor x = sy::tensor({3.0, 4.0}, kDouble);
+  const Tensor x = tensor({3.0, 4.0}, kDouble);
   const auto y = values(sy::rms_norm(x, {2}, {}, 0.0));
   EXPECT_NEAR(y[0], 3 / std::sqrt(12.5), 1e-15);
   EXPECT_NEAR(y[1], 4 / std::sqrt(12.5), 1e-15);
@@ -134,16 +127,16 @@ TEST(RmsNorm, KeepsTheMean) {
 
 TEST(Softmax, RowsOfNothing) {
   const double inf = HUGE_VAL;
-  const Tensor x = sy::tensor({{-inf, -inf}, {0.0, -inf}}, kDouble);
+  const Tensor x = tensor({{-inf, -inf}, {0.0, -inf}}, kDouble);
   EXPECT_EQ(values(sy::_safe_softmax(x, 1)), (std::vector<double>{0, 0, 1, 0}));
   EXPECT_EQ(values(sy::_masked_softmax(sy::zeros({1, 2}),
-                                       sy::tensor({{true, false}}), 1, 2)),
+                                       tensor({{true, false}}), 1, 2)),
             (std::vector<double>{0, 1}));
 }
 
 TEST(EmbeddingBag, Modes) {
-  const Tensor w = sy::tensor({{1.0, 2.0}, {3.0, -4.0}, {5.0, 6.0}}, kDouble);
-  const Tensor i = sy::tensor({0, 1, 2, 1}), o = sy::tensor({0, 3, 3});
+  const Tensor w = tensor({{1.0, 2.0}, {3.0, -4.0}, {5.0, 6.0}}, kDouble);
+  const Tensor i = tensor({0, 1, 2, 1}), o = tensor({0, 3, 3});
   using Values = std::vector<double>;
   const auto bags = [&](int64_t mode, int64_t skipped = -1) {
     return values(std::get<0>(sy::_embedding_bag(
@@ -153,9 +146,9 @@ TEST(EmbeddingBag, Modes) {
   EXPECT_EQ(bags(1), (Values{3, 4.0 * (1.0 / 3), 0, 0, 3, -4}));
   EXPECT_EQ(bags(2), (Values{5, 6, 0, 0, 3, -4}));
   EXPECT_EQ(bags(0, 1), (Values{6, 8, 0, 0, 0, 0}));
-  SY_EXPECT_ERROR(sy::_embedding_bag(w, i, sy::tensor({0, 3, 2})), ValueError,
+  SY_EXPECT_ERROR(sy::_embedding_bag(w, i, tensor({0, 3, 2})), ValueError,
                   "[_embedding_bag] offsets: expected numbers that rise");
-  SY_EXPECT_ERROR(sy::_embedding_bag(w, sy::tensor({0, 3}), sy::tensor({0})),
+  SY_EXPECT_ERROR(sy::_embedding_bag(w, tensor({0, 3}), tensor({0})),
                   IndexError, "[_embedding_bag] indices: expected values in");
 }
 
@@ -164,7 +157,7 @@ TEST(EmbeddingBag, SumsRowsInOrder) {
   for (const ScalarType dtype : {kFloat, kDouble, kBFloat16}) {
     for (const int64_t width : {1, 15, 64, 77}) {
       const Tensor w = random({9, width}, dtype);
-      const Tensor i = randint(9, {60}, kLong), o = sy::tensor({0, 16, 16, 33});
+      const Tensor i = randint(9, {60}, kLong), o = tensor({0, 16, 16, 33});
       const Tensor by = random({60}, dtype);
       const std::vector<double> rows = values(w), at = values(i),
                                 weights = values(by);
@@ -198,4 +191,4 @@ TEST(EmbeddingBag, SumsRowsInOrder) {
 }
 
 }  // namespace
-}  // namespace sy
+}  // namespace sy::families

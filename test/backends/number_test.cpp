@@ -6,11 +6,10 @@
 
 #include "aten/ops/number.h"
 #include "aten/ops/special.h"
-#include "aten/tensor_new.h"
-#include "test/aten/tensor_values.h"
+#include "test/backends/device.h"
 #include "test/c10/expect_error.h"
 
-namespace sy {
+namespace sy::families {
 namespace {
 
 using Values = std::vector<double>;
@@ -88,4 +87,4 @@ TEST(Number, PolygammaTakesOrdersFromZero) {
 }
 
 }  // namespace
-}  // namespace sy
+}  // namespace sy::families

@@ -6,12 +6,11 @@
 #include "aten/ops/factory.h"
 #include "aten/ops/shape.h"
 #include "aten/ops/view.h"
-#include "aten/tensor_new.h"
 #include "c10/process/parallel.h"
-#include "test/aten/tensor_values.h"
+#include "test/backends/device.h"
 #include "test/c10/expect_error.h"
 
-namespace sy {
+namespace sy::families {
 namespace {
 
 using Values = std::vector<double>;
@@ -131,4 +130,4 @@ TEST(Padding, BadArguments) {
 }
 
 }  // namespace
-}  // namespace sy
+}  // namespace sy::families

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <climits>
 #include <cmath>
 #include <limits>
 
@@ -12,11 +13,10 @@
 #include "aten/ops/pooling_max.h"
 #include "aten/ops/ranges.h"
 #include "aten/ops/view.h"
-#include "aten/tensor_new.h"
-#include "test/aten/tensor_values.h"
+#include "test/backends/device.h"
 #include "test/c10/expect_error.h"
 
-namespace sy {
+namespace sy::families {
 namespace {
 
 using Values = std::vector<double>;
@@ -47,6 +47,16 @@ TEST(Pooling, MeansCountPaddingOrNot) {
             (Values{2, 3, 5, 6}));
 }
 
+TEST(Pooling, ResultsHaveTheFormatOfTheOperand) {
+  for (const int64_t channels : {2, 5, 16, 70}) {
+    const Tensor last =
+        counted({2, channels, 5, 9}).contiguous(MemoryFormat::ChannelsLast);
+    const auto [v, at] = max_pool2d_with_indices(last, {3}, {2}, {1});
+    EXPECT_TRUE(v.is_contiguous(MemoryFormat::ChannelsLast));
+    EXPECT_TRUE(at.is_contiguous(MemoryFormat::ChannelsLast));
+  }
+}
+
 // Rows taken tap by tap, window by window, and channels side by side.
 TEST(Pooling, MaxIsTheSameHoweverItIsFound) {
   const Tensor a = counted({2, 3, 5, 40}).remainder(7);
@@ -57,7 +67,6 @@ TEST(Pooling, MaxIsTheSameHoweverItIsFound) {
         max_pool2d_with_indices(last, {3}, {stride}, {1}, {2});
     EXPECT_EQ(values(v), values(w));
     EXPECT_EQ(values(at), values(there));
-    EXPECT_TRUE(w.is_contiguous(MemoryFormat::ChannelsLast));
     EXPECT_EQ(values(max_pool_double_backward(a, at, 2)), values(v));
   }
 }
@@ -114,7 +123,6 @@ TEST(Pooling, ChannelsSideBySideArePooledAlike) {
             max_pool2d_with_indices(a, {3}, {2}, {1}, {1}, ceil);
         const auto [w, there] =
             max_pool2d_with_indices(last, {3}, {2}, {1}, {1}, ceil);
-        EXPECT_TRUE(w.is_contiguous(MemoryFormat::ChannelsLast));
         expect_same(v, w);
         expect_same(at, there);
         expect_same(max_pool2d(last, {3}, {2}, {1}, {1}, ceil), v);
@@ -143,6 +151,27 @@ TEST(Pooling, OfEqualsTheFirstAndOfNanTheLast) {
   }
   const Tensor low = full({1, 2, 2}, -std::numeric_limits<double>::infinity());
   EXPECT_EQ(values(std::get<1>(max_pool2d_with_indices(low, {2}))), Values{0});
+}
+
+TEST(Pooling, WindowsOfPaddingAlone) {
+  // Along the rows the only window has elements -1 and 2 of two.
+  for (const ScalarType dtype : {kFloat, kInt, kByte}) {
+    const Tensor a = counted({1, 2, 4}).to(dtype);
+    const auto [v, at] =
+        max_pool2d_with_indices(a, {2, 2}, {1}, {1, 0}, {3, 1});
+    EXPECT_EQ(values(at), (Values{4, 5, 6}));
+    const double least = dtype == kFloat ? -INFINITY
+                         : dtype == kInt ? INT_MIN
+                                         : 0;
+    EXPECT_EQ(values(v.to(kDouble)), Values(3, least));
+    const Tensor alone = max_pool2d(a, {2, 2}, {1}, {1, 0}, {3, 1});
+    EXPECT_EQ(values(alone.to(kDouble)), Values(3, least));
+    const Tensor rows =
+        a.view({1, 1, 2, 4}).contiguous(MemoryFormat::ChannelsLast);
+    const Tensor last =
+        std::get<0>(max_pool2d_with_indices(rows, {2, 2}, {1}, {1, 0}, {3, 1}));
+    EXPECT_EQ(values(last.to(kDouble)), Values(3, least));
+  }
 }
 
 TEST(Pooling, WholePlanesGoByTheSameRules) {
@@ -247,4 +276,4 @@ TEST(Pooling, BadWindowsAreErrors) {
 }
 
 }  // namespace
-}  // namespace sy
+}  // namespace sy::families

@@ -13,11 +13,10 @@
 #include "aten/ops/view_alias.h"
 #include "aten/ops/view_copy.h"
 #include "aten/ops/window.h"
-#include "aten/tensor_new.h"
-#include "test/aten/tensor_values.h"
+#include "test/backends/device.h"
 #include "test/c10/expect_error.h"
 
-namespace sy {
+namespace sy::families {
 namespace {
 
 using Values = std::vector<double>;
@@ -67,7 +66,7 @@ TEST(Splitting, UnsafePiecesAreNoViews) {
   EXPECT_EQ(values(a), (Values{0, 1, 2, 3, 0, 0}));
   EXPECT_EQ(tensor_split(a, 4).size(), 4u);
   EXPECT_EQ(tensor_split(a, {1, -1}, 0)[1].numel(), 4);
-  EXPECT_EQ(tensor_split(a, tensor({2, 3}))[1].numel(), 1);
+  EXPECT_EQ(tensor_split(a, tensor({2, 3}, kCPU))[1].numel(), 1);
   SY_EXPECT_ERROR(tensor_split(a, int64_t{1} << 40), ValueError, "sections");
   SY_EXPECT_ERROR(tensor_split(a, zeros({1})), ValueError, "int64");
   std::vector<Tensor> out = {zeros({0}, kLong), zeros({2}, kLong)};
@@ -88,38 +87,6 @@ TEST(Stacking, CombinationsInOrder) {
             (Ints{0, 2}));
   SY_EXPECT_ERROR(combinations(arange(1000), 60), ValueError, "2^63");
   SY_EXPECT_ERROR(combinations(a, 65), ValueError, "r:");
-}
-
-// Wide parts and narrow ones, empty ones, ones that lie otherwise or convert.
-TEST(Stacking, CatOfNoColumns) {
-  const Tensor none = empty({64, 0});
-  EXPECT_EQ(cat({none, none}, 1).sizes(), IntArrayRef({64, 0}));
-  EXPECT_EQ(cat({empty({64, 3, 0}), empty({64, 2, 0})}, 1).sizes(),
-            IntArrayRef({64, 5, 0}));
-}
-
-TEST(Stacking, CatAlongEveryDim) {
-  const auto part = [](int64_t size, int64_t from, ScalarType t) {
-    return arange(from, from + 6 * size * 8, kLong).to(t).view({6, size, 8});
-  };
-  for (const ScalarType t : {kByte, kFloat, kDouble}) {
-    const Tensor a = part(3, 0, t), b = part(1, 50, t);
-    const Tensor empty = a.slice(1, 0, 0);
-    const Tensor turned = part(2, 7, t).transpose(0, 2).contiguous();
-    const Tensor other = part(2, 9, kInt);
-    const std::vector<std::vector<Tensor>> lists = {
-        {a, b}, {b, empty, a, a}, {a, turned.transpose(0, 2)}, {other, b, a}};
-    for (const std::vector<Tensor>& list : lists) {
-      const Tensor all = cat(list, 1);
-      int64_t at = 0;
-      for (const Tensor& x : list) {
-        EXPECT_EQ(values(all.narrow(1, at, x.size(1)).contiguous()),
-                  values(x.contiguous()));
-        at += x.size(1);
-      }
-      EXPECT_EQ(at, all.size(1));
-    }
-  }
 }
 
 TEST(Stacking, Grids) {
@@ -193,4 +160,4 @@ TEST(ViewCopy, WritesOnlyItsOwnDtype) {
 }
 
 }  // namespace
-}  // namespace sy
+}  // namespace sy::families

@@ -3,36 +3,18 @@
 
 #include <gtest/gtest.h>
 
-#include "aten/engine/copy.h"
-#include "aten/engine/view.h"
-#include "aten/tensor_new.h"
-#include "backends/cpu/reduction_kernels_gen.h"
+#include "aten/operators.h"
+#include "aten/ops/factory.h"
+#include "aten/ops/reduction.h"
+#include "aten/ops/view.h"
+#include "test/backends/device.h"
 #include "test/c10/expect_error.h"
 
-namespace sy {
+namespace sy::families {
 namespace {
 
-Tensor places(IntArrayRef sizes) {
-  return Tensor(make_tensor(sizes, kLong, Device(kCPU)));
-}
-
-std::vector<int64_t> values(const Tensor& t) {
-  const Tensor d = contiguous_cpu(t);
-  const auto* p = static_cast<const int64_t*>(d.data_ptr());
-  return {p, p + d.numel()};
-}
-
-int64_t argmax_of(const Tensor& t) {
-  const Tensor out = places(IntArrayRef());
-  cpu::argmax_out(t, std::nullopt, false, out);
-  return values(out)[0];
-}
-
-int64_t argmin_of(const Tensor& t) {
-  const Tensor out = places(IntArrayRef());
-  cpu::argmin_out(t, std::nullopt, false, out);
-  return values(out)[0];
-}
+int64_t argmax_of(const Tensor& t) { return argmax(t).item<int64_t>(); }
+int64_t argmin_of(const Tensor& t) { return argmin(t).item<int64_t>(); }
 
 using Places = std::vector<int64_t>;
 
@@ -40,8 +22,6 @@ TEST(Argmax, TheFirstOfEquals) {
   EXPECT_EQ(argmax_of(tensor({1, 3, 2, 3})), 1);
   EXPECT_EQ(argmin_of(tensor({2, 1, 1, 3})), 1);
   EXPECT_EQ(argmax_of(tensor({-0.0, 0.0})), 0);
-  EXPECT_EQ(argmax_of(tensor({false, true, true})), 1);
-  EXPECT_EQ(argmin_of(tensor({true, false, false})), 1);
   EXPECT_EQ(argmax_of(tensor(5)), 0);
 }
 
@@ -68,27 +48,20 @@ TEST(Argmax, LongRows) {
 
 TEST(Argmax, AlongDims) {
   const Tensor t = tensor({{1, 5, 3}, {4, 2, 6}});
-  Tensor out = places({3});
-  cpu::argmax_out(t, 0, false, out);
-  EXPECT_EQ(values(out), (Places{1, 0, 1}));
-  out = places({2, 1});
-  cpu::argmin_out(t, -1, true, out);
-  EXPECT_EQ(values(out), (Places{0, 1}));
-  const Tensor turned = alias_without_view(t, {3, 2}, {1, 3}, 0);
-  out = places({2});
-  cpu::argmax_out(turned, 0, false, out);
-  EXPECT_EQ(values(out), (Places{1, 2}));
+  EXPECT_EQ(values<int64_t>(argmax(t, 0)), (Places{1, 0, 1}));
+  const Tensor kept = argmin(t, -1, true);
+  EXPECT_EQ(kept.sizes(), IntArrayRef({2, 1}));
+  EXPECT_EQ(values<int64_t>(kept), (Places{0, 1}));
+  EXPECT_EQ(values<int64_t>(argmax(t.t(), 0)), (Places{1, 2}));
 }
 
 TEST(Argmax, NothingToChooseFrom) {
-  const auto empty = [](IntArrayRef sizes) {
-    return Tensor(make_tensor(sizes, kFloat, Device(kCPU)));
-  };
-  SY_EXPECT_ERROR(argmax_of(empty({0})), IndexError, "[argmax] self");
-  SY_EXPECT_ERROR(cpu::argmin_out(empty({2, 0}), 1, false, places({2})),
-                  IndexError, "[argmin]");
-  cpu::argmax_out(empty({0, 2}), 1, false, places({0}));  // does nothing
+  SY_EXPECT_ERROR(argmax(zeros({0})), ValueError, "[argmax] self");
+  SY_EXPECT_ERROR(argmin(zeros({2, 0}), 1), ValueError, "[argmin]");
+  SY_EXPECT_ERROR(argmax(tensor({false, true})), ValueError,
+                  "[argmax] self: expected numbers");
+  EXPECT_EQ(argmax(zeros({0, 2}), 1).numel(), 0);
 }
 
 }  // namespace
-}  // namespace sy
+}  // namespace sy::families

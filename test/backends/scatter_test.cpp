@@ -14,12 +14,11 @@
 #include "aten/ops/indexing.h"
 #include "aten/ops/shape.h"
 #include "aten/ops/view.h"
-#include "aten/tensor_new.h"
 #include "c10/process/parallel.h"
-#include "test/aten/tensor_values.h"
+#include "test/backends/device.h"
 #include "test/c10/expect_error.h"
 
-namespace sy {
+namespace sy::families {
 namespace {
 
 using Values = std::vector<double>;
@@ -34,12 +33,11 @@ int64_t below(int64_t n) {
 }
 
 Tensor numbers(IntArrayRef sizes, int64_t limit, ScalarType dtype) {
-  const Tensor t = zeros(sizes, kDouble);
-  auto* p = t.data_ptr<double>();
-  for (int64_t i = 0; i < t.numel(); ++i) {
-    p[i] = static_cast<double>(below(limit));
-  }
-  return t.to(dtype);
+  int64_t n = 1;
+  for (const int64_t s : sizes) n *= s;
+  Values drawn(static_cast<size_t>(n));
+  for (double& d : drawn) d = static_cast<double>(below(limit));
+  return tensor(drawn, kDouble).view(sizes).to(dtype);
 }
 
 // The same elements with other strides.
@@ -220,6 +218,9 @@ TEST(Scatter, ReadsAnArgumentThatSharesMemoryFirst) {
   Tensor t = tensor({1, 2, 3, 4});
   t.scatter_(0, tensor({1, 2, 3}), t.slice(0, 0, 3));
   EXPECT_EQ(values(t), (Values{1, 1, 2, 3}));
+  Tensor rows = tensor({{1, 2}, {3, 4}, {5, 6}});
+  rows.index_add_(0, tensor({1, 0, 1}), rows);
+  EXPECT_EQ(values(rows), (Values{4, 6, 9, 12, 5, 6}));
   Tensor index = tensor({3, 2, 1, 0});
   index.scatter_(0, index, 5);
   EXPECT_EQ(values(index), (Values{5, 5, 5, 5}));
@@ -319,4 +320,4 @@ TEST(FillDiagonal, WrapsAroundTallMatrices) {
 }
 
 }  // namespace
-}  // namespace sy
+}  // namespace sy::families

@@ -5,15 +5,15 @@
 
 #include "aten/operators.h"
 #include "aten/ops/all.h"
-#include "aten/tensor_new.h"
 #include "autograd/api.h"
+#include "test/backends/device.h"
 
 // Results of float16 and bfloat16 are rounded once, at the end: sums of more
 // terms than the dtype counts, and formulas of several steps. The tests vary
 // the operator, the dtype and how many places are added to. The right values
 // are those of float32, rounded. They never vary the device.
 
-namespace sy {
+namespace sy::families {
 namespace {
 
 constexpr ScalarType kShort[] = {kHalf, kBFloat16};
@@ -171,4 +171,4 @@ TEST(ShortDtypes, WindowsAreThoseOfFloat32) {
 }
 
 }  // namespace
-}  // namespace sy
+}  // namespace sy::families

@@ -5,9 +5,10 @@
 #include <limits>
 
 #include "aten/ops/factory.h"
+#include "test/backends/device.h"
 #include "test/c10/expect_error.h"
 
-namespace sy {
+namespace sy::families {
 namespace {
 
 TEST(Set, APlaceBeyondAllMemoryIsRefused) {
@@ -24,4 +25,4 @@ TEST(Set, APlaceBeyondAllMemoryIsRefused) {
 }
 
 }  // namespace
-}  // namespace sy
+}  // namespace sy::families

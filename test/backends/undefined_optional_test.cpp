@@ -10,11 +10,11 @@
 #include "aten/ops/normalization.h"
 #include "aten/ops/random.h"
 #include "c10/device/generator.h"
-#include "test/aten/tensor_values.h"
+#include "test/backends/device.h"
 
 // An undefined tensor where a call may have none is none, as in ATen.
 
-namespace sy {
+namespace sy::families {
 namespace {
 
 using OptionalTensor = std::optional<Tensor>;
@@ -70,4 +70,4 @@ TEST(UndefinedOptional, IsNoneForGradients) {
 }
 
 }  // namespace
-}  // namespace sy
+}  // namespace sy::families

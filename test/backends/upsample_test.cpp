@@ -15,11 +15,10 @@
 #include "aten/ops/ranges.h"
 #include "aten/ops/upsample_nearest.h"
 #include "aten/ops/view.h"
-#include "aten/tensor_new.h"
-#include "test/aten/tensor_values.h"
+#include "test/backends/device.h"
 #include "test/c10/expect_error.h"
 
-namespace sy {
+namespace sy::families {
 namespace {
 
 using Values = std::vector<double>;
@@ -54,13 +53,21 @@ TEST(Upsample, LinearBetweenNeighbours) {
             (Values{0, 0.25, 0.75, 1.25, 1.75, 2}));
 }
 
+TEST(Upsample, ResultsHaveTheFormatOfTheOperand) {
+  const Tensor last =
+      counted({2, 3, 5, 4}).contiguous(MemoryFormat::ChannelsLast);
+  for (const bool align : {false, true}) {
+    EXPECT_TRUE(upsample_bilinear2d(last, {9, 7}, align)
+                    .is_contiguous(MemoryFormat::ChannelsLast));
+  }
+}
+
 // A plane that is linear stays so, and all memory formats agree.
 TEST(Upsample, AllFormatsAgree) {
   const Tensor a = counted({2, 3, 5, 4});
   const Tensor last = a.contiguous(MemoryFormat::ChannelsLast);
   for (const bool align : {false, true}) {
     const Tensor r = upsample_bilinear2d(last, {9, 7}, align);
-    EXPECT_TRUE(r.is_contiguous(MemoryFormat::ChannelsLast));
     expect_near(upsample_bilinear2d(a, {9, 7}, align), r);
     expect_near(upsample_bicubic2d(a, {3, 7}, align),
                 upsample_bicubic2d(last, {3, 7}, align));
@@ -210,4 +217,4 @@ TEST(Image, TheNearestElementIsTakenAsItIs) {
 }
 
 }  // namespace
-}  // namespace sy
+}  // namespace sy::families

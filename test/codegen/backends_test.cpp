@@ -27,7 +27,7 @@ TEST(Backends, ADescriptionIsRead) {
   const Backend b = read_backend(
       "backend: Npu\ncpp_namespace: sy::npu\n"
       "device: {name: npu, interface: devices}\n"
-      "engines: {reduce: a/b/reduce.h}\nstructured: sizes\nfallback: none\n"
+      "engines: [reduce]\nstructured: sizes\nfallback: none\n"
       "supported: [relu]\n",
       "a/b/backend.yaml", d);
   EXPECT_EQ(d.str(), "");
@@ -62,9 +62,7 @@ TEST(Backends, EveryMistakeIsReported) {
                       "cpp_namespace: sy:npu\n"
                       "device: the npu\n"
                       "enginess: {}\n"
-                      "engines:\n"
-                      "  pointwis: x/pointwise.h\n"
-                      "  reduce: x/reduce\n"
+                      "engines: [pointwis, reduce]\n"
                       "structured: filled\n"
                       "fallback: CPU\n"),
             "x/backend.yaml:1:10: error: '3D' is no name of a dispatch key\n"
@@ -73,13 +71,11 @@ TEST(Backends, EveryMistakeIsReported) {
             "x/backend.yaml:3:9: error: 'the npu' is no name of devices\n"
             "x/backend.yaml:4:1: error: unknown key 'enginess' in a backend "
             "(did you mean 'engines'?)\n"
-            "x/backend.yaml:6:3: error: unknown engine 'pointwis' (did you "
+            "x/backend.yaml:5:11: error: unknown engine 'pointwis' (did you "
             "mean 'pointwise'?)\n"
-            "x/backend.yaml:7:3: error: 'reduce' needs the header that "
-            "declares it\n"
-            "x/backend.yaml:8:13: error: unknown structured 'filled' (did you "
+            "x/backend.yaml:6:13: error: unknown structured 'filled' (did you "
             "mean 'fill'?)\n"
-            "x/backend.yaml:9:11: error: unknown fallback 'CPU' (did you "
+            "x/backend.yaml:7:11: error: unknown fallback 'CPU' (did you "
             "mean 'cpu'?)");
 }
 
@@ -89,7 +85,7 @@ TEST(Backends, WhatADescriptionNeeds) {
             "x/backend.yaml:1:1: error: a backend needs 'cpp_namespace:'\n"
             "x/backend.yaml:1:1: error: a backend needs 'supported:'");
   EXPECT_EQ(errors_of("backend: Npu\ncpp_namespace: npu\n"
-                      "device: {nme: npu}\nengines: {scan: x/scan.h}\n"),
+                      "device: {nme: npu}\nengines: [scan]\n"),
             "x/backend.yaml:2:16: error: engines lie in a namespace of sy: "
             "expected 'sy::npu'\n"
             "x/backend.yaml:3:9: error: 'device' needs 'name:'\n"
@@ -168,41 +164,49 @@ TEST_F(EmitBackend, DeclaresAndRegistersWhatItLists) {
 
 constexpr const char* kEngines =
     "backend: Third\ncpp_namespace: sy::third\nfallback: none\n"
-    "engines: {pointwise: backends/x/pointwise.h, view: backends/x/view.h}\n"
+    "engines: [pointwise, view]\n"
     "supported: [relu]\n";
 
 TEST_F(EmitBackend, EnginesRunAllOperatorsOfAKind) {
   EXPECT_EQ(make(kEngines, "", {"backend_gen.h", "backend_gen.cpp"}), "");
-  const std::string source = read("backend_gen.cpp");
-  expect_has(source,
-             "constinit sy::BackendEngines engines{&kPointwise, nullptr, "
+  const std::string header = read("backend_gen.h");
+  expect_has(header,
+             "struct SY_API PointwiseWays;\n"
+             "void view(const Kernel& kernel, ");
+  expect_has(header,
+             "extern template struct "
+             "sy::PointwiseCalls<sy::third::PointwiseWays>;\n");
+  expect_has(header,
+             "inline constexpr BackendEngines kEngines{&kPointwise, nullptr, "
              "nullptr};");
-  expect_has(source, "  m.service(sy::BackendService::kEngines, &engines);");
-  expect_has(source, "#include \"backends/x/pointwise.h\"\n");
+  const std::string source = read("backend_gen.cpp");
+  expect_has(source, "  m.service(sy::BackendService::kEngines,");
   expect_has(source,
-             "m.impl(\"add.Tensor\", SY_FN(add_Tensor_kernel)"
-             ".checks_itself());");
-  expect_has(source, "  return pointwise(desc::add_Tensor, {");
+             "  sy::register_engine_kernels(m, sy::third::kEngines, kListed);");
   // Listed, and so written by hand.
   expect_has(source, "m.impl(\"relu\", SY_FN(sy::third::relu));");
-  EXPECT_EQ(source.find(" relu_kernel("), std::string::npos);
+  expect_has(source, "constexpr const char* kListed[] = {\"relu\"};");
   expect_has(source, "m.impl(\"select.int\", Kernel::from_boxed(&view));");
   EXPECT_EQ(source.find("reduce("), std::string::npos);
   EXPECT_EQ(source.find("m.fallback("), std::string::npos);
 }
 
-TEST_F(EmitBackend, FamiliesInFilesOfTheirOwn) {
-  EXPECT_EQ(make(kEngines, "", {"backend_gen.h", "backend_gen.cpp"}, true), "");
-  EXPECT_EQ(read("backend_gen.cpp").find("add_Tensor_kernel"),
+TEST_F(EmitBackend, DirectCallsInFilesOfFamilies) {
+  const std::string direct = std::string(kEngines) + "engine_calls: direct\n";
+  EXPECT_EQ(make(direct, "", {"backend_gen.h", "backend_gen.cpp"}, true), "");
+  EXPECT_EQ(read("backend_gen.cpp").find("register_engine_kernels"),
             std::string::npos);
-  EXPECT_EQ(make(kEngines, "schemas/ops/activation.yaml",
+  EXPECT_EQ(make(direct, "schemas/ops/activation.yaml",
                  {"activation_gen.cpp", "activation_kernels_gen.h"}),
             "");
   const std::string source = read("activation_gen.cpp");
+  expect_has(source, "#include \"aten/ops/activation_engine_kernels.h\"\n");
   expect_has(source, "#include \"backends/x/activation_kernels_gen.h\"\n");
-  expect_has(source, "#include \"backends/x/pointwise.h\"\n");
   expect_has(source, "SY_LIBRARY_IMPL(aten, Third, m) {");
-  EXPECT_EQ(source.find(" relu_kernel("), std::string::npos);
+  expect_has(source, "constexpr const char* kListed[] = {\"relu\"};");
+  expect_has(source,
+             "  engine_kernels::add_activation<KnownEngines<kEngines>>("
+             "kernels);");
 }
 
 TEST_F(EmitBackend, MistakesAreReported) {

@@ -147,14 +147,16 @@ TEST_F(Errors, ExpressionsNestedTooDeep) {
 TEST_F(Errors, EmitLeavesNoPartOfAFile) {
   const std::string folder = ::testing::TempDir() + "emitted";
   std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(folder + "/docs/ops/x.md/in_the_way");
+  std::filesystem::create_directories(folder +
+                                      "/autograd/x_gen.cpp/in_the_way");
   const std::string path = ::testing::TempDir() + "x.yaml";
   std::ofstream(path) << "- func: f(Tensor self) -> Tensor\n"
                          "  pointwise: self\n";
   std::ostringstream err;
   EXPECT_EQ(emit_all({path}, folder, err), 1);
-  EXPECT_EQ(err.str(),
-            folder + "/docs/ops/x.md: error: the file cannot be written\n");
+  EXPECT_EQ(
+      err.str(),
+      folder + "/autograd/x_gen.cpp: error: the file cannot be written\n");
   for (const auto& e : std::filesystem::recursive_directory_iterator(folder)) {
     EXPECT_NE(e.path().extension(), ".part") << e.path();
   }

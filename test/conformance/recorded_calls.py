@@ -106,8 +106,11 @@ def factories():
     yield call("kaiser_window.beta", 9, False, 3.0, tolerance=4)
     yield call("kaiser_window.beta_out", 9, True, 3.0, out=empty(),
                tolerance=4)
+    yield from distributions()
+    yield from factories_out()
 
 
+def distributions():
     yield call("uniform", t(3), 2.0, 2.0)
     yield call("random.from", ints(3), 6, 7)
     yield call("random.to", t(2, 2), 1)
@@ -145,7 +148,10 @@ def factories():
         yield call("rrelu_with_noise_backward", d(2, 3, seed=1), d(2, 3),
                    d(2, 3, low=0.1, seed=2), 0.1, 0.4, training, False,
                    grad=False)
-    # An out= form of a factory takes its dtype from the tensor it writes.
+
+
+def factories_out():
+    """An out= form of a factory takes its dtype from the tensor it writes."""
     for name in ("zeros_like", "ones_like"):
         yield call(name + ".out", t(2, 3), out=empty(f64))
     yield call("full_like.out", ints(3), 2.5, out=empty(f64))

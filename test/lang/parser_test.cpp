@@ -18,11 +18,11 @@ std::string error_of(const std::string& text) {
 
 // Prints with every operation in parentheses, to show how a text was read.
 std::string grouped(const Expr& e) {
-  if (e->kind == NodeKind::kUnary) {
+  if (e->kind == ExprKind::kUnary) {
     return "(" + std::string(to_string(e->op)) + " " + grouped(e->children[0]) +
            ")";
   }
-  if (e->kind == NodeKind::kBinary) {
+  if (e->kind == ExprKind::kBinary) {
     return "(" + grouped(e->children[0]) + " " + std::string(to_string(e->op)) +
            " " + grouped(e->children[1]) + ")";
   }
@@ -42,8 +42,8 @@ TEST(ParserTest, OperatorsBindAsInPython) {
 }
 
 TEST(ParserTest, ANegativeLiteralIsOneNumber) {
-  EXPECT_EQ(parse("-1")->kind, NodeKind::kNumber);
-  EXPECT_EQ(parse("-(1)")->kind, NodeKind::kUnary);
+  EXPECT_EQ(parse("-1")->kind, ExprKind::kNumber);
+  EXPECT_EQ(parse("-(1)")->kind, ExprKind::kUnary);
   EXPECT_EQ(parse("-9223372036854775808")->number.i, INT64_MIN);
   EXPECT_EQ(to_string(parse("-(1) - -1")), "-(1) - -1");
 }

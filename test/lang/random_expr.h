@@ -29,19 +29,19 @@ class RandomExpr {
       case 5: return call(depth);
       case 6: return make_method(any(depth - 1), name(), {any(depth - 1)});
       case 7:
-        return make_node({.kind = NodeKind::kAttribute,
+        return make_node({.kind = ExprKind::kAttribute,
                           .name = name(),
                           .children = {any(depth - 1)}});
       case 8: return make_if(any(depth - 1), any(depth - 1), any(depth - 1));
       case 9: return make_let(name(), any(depth - 1), any(depth - 1));
       case 10: return list(depth);
       case 11:
-        return make_node({.kind = NodeKind::kIndex,
+        return make_node({.kind = ExprKind::kIndex,
                           .children = {any(depth - 1), any(depth - 1)}});
       default: {
         Expr begin = below(2) ? any(depth - 1) : make_none();
         Expr end = below(2) ? any(depth - 1) : make_none();
-        return make_node({.kind = NodeKind::kSlice,
+        return make_node({.kind = ExprKind::kSlice,
                           .children = {any(depth - 1), begin, end}});
       }
     }
@@ -157,9 +157,9 @@ class RandomExpr {
   }
 
   Expr list(int depth) {
-    Node node{.kind = NodeKind::kList};
+    ExprNode node{.kind = ExprKind::kList};
     if (below(2)) {
-      node.kind = NodeKind::kComprehension;
+      node.kind = ExprKind::kComprehension;
       node.name = name();
       node.children = {any(depth - 1), any(depth - 1)};
       if (below(2)) node.children.push_back(any(depth - 1));

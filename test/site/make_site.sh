@@ -6,6 +6,7 @@ set -euo pipefail
 root=$(dirname "$(readlink -f WORKSPACE)")
 sygen=$PWD/$1 sy=$2 test=$PWD/$3
 folder=${TEST_TMPDIR:-$(mktemp -d)}
+export SWITCHYARD_SITE=$root/site
 options=(--with "$root/schemas" --guides "$root/docs")
 if [ "$sy" != - ]; then
   "$PWD/$sy" facts --out "$folder/facts.json"

@@ -250,6 +250,29 @@ class LintTest(unittest.TestCase):
         self.assertIn("docs/page.md:2: names c10/c.h, which is not there",
                       problems[0])
 
+    def test_families_that_devices_skip_are_there(self):
+        there = {"test/backends/sort_test.cpp": "",
+                 "test/backends/skips_npu.txt":
+                     "# a comment\nsort Sort.Rows fails it has no rows\n"}
+        self.assertEqual(found_in(there), [])
+        del there["test/backends/sort_test.cpp"]
+        self.assertIn("skips_npu.txt:2: names the family sort",
+                      found_in(there)[0])
+
+    def test_a_family_of_two_backends_has_a_test(self):
+        tree = {"schemas/ops/a.yaml": "", "schemas/ops/a_b.yaml": "",
+                "backends/x/a.cpp": "", "backends/x/a_b.cpp": "",
+                "backends/x/a_more.cpp": "", "backends/x/sub/a.cpp": ""}
+        self.assertEqual(found_in(tree), [])
+        tree["backends/y/a_own.cu"] = ""
+        tree["test/backends/a_b_test.cpp"] = ""
+        problems = found_in(tree)
+        self.assertEqual(len(problems), 1, problems)
+        self.assertIn("backends/y/a_own.cu:1: holds kernels of a, which 2 "
+                      "backends have: test/backends/a_test.cpp", problems[0])
+        tree["test/backends/a_more_test.cpp"] = ""
+        self.assertEqual(found_in(tree), [])
+
     def test_todo(self):
         self.expect("c10/a.cpp", "// TO" + "DO later\n", "issue number")
         self.expect_clean("c10/a.cpp", "// TO" + "DO(#12) later\n")

@@ -30,9 +30,10 @@ BEFORE = {
 NAMES = ("cube", "log_cosh")
 POINTS = (-2.5, -0.375, 0.0, 0.75, 3.0)
 # They are named by all that names some primitive of their kind.
-SAMPLES = ("copysign", "erfc", "erfinv", "lgamma", "expm1")
+SAMPLES = ("copysign", "erfc", "erfinv", "hypot", "lgamma", "expm1")
 # Sources that choose by primitives: of the language, backends, examples.
-SOURCES = ("aten", "backends", "codegen", "examples", "lang", "runtime")
+SOURCES = ("aten", "backends", "codegen", "examples", "lang", "model",
+           "runtime")
 
 PROBE = """#include <cstdio>
 #include "aten/program/functors/environment.h"

@@ -44,7 +44,7 @@ struct Combination {
   const program::Uniform* uniforms;
   const lang::Uniform* identity;  // of each accumulator, or nullptr
   int count;
-  // Of the values to combine, and of the results.
+  // The dtypes of the values to combine, and of the results.
   const ScalarType* dtypes;
 };
 

@@ -1,8 +1,7 @@
-#include "backends/cpu/engine/pointwise.h"
-
-#include "aten/engine/calls.h"
+#include "aten/backend/engine_calls.h"
 #include "aten/engine/iter.h"
 #include "aten/program/resolve.h"
+#include "backends/cpu/backend_gen.h"
 #include "backends/cpu/support/dtype_switch.h"
 #include "backends/cpu/tiles/runner.h"
 
@@ -11,6 +10,7 @@ namespace sy::cpu {
 namespace {
 
 using calls::result_dtype;
+using calls::Simple;
 
 // Elements that a thread takes at least.
 constexpr int64_t kGrain = 32768;
@@ -164,10 +164,7 @@ SY_ALWAYS_INLINE bool one_dtype(const PointwiseOp& op,
     }
   }
   if (t != kFloat && t != kDouble &&
-      (op.n_scalars != 0 || op.promote == PromoteRule::IntToFloat ||
-       (op.promote == PromoteRule::BoolToInt && t != kLong) ||
-       (t == kBool && (op.promote_scalars >> 31) != 0) ||
-       is_reduced_floating_type(t))) {
+      (!calls::computes_in(op, t) || is_reduced_floating_type(t))) {
     return false;
   }
   const program::ComputeType type = program::compute_type_of(t);
@@ -179,14 +176,6 @@ SY_ALWAYS_INLINE bool one_dtype(const PointwiseOp& op,
   return true;
 }
 
-// The common case, recognised in a few loads: one dtype, every input contiguous
-// and of the same sizes or of one element without dims.
-struct Simple {
-  ScalarType dtype;
-  const TensorImpl* shape;  // an input of the result's sizes
-  uint64_t single = 0;      // bit i: input i has no dims
-};
-
 SY_ALWAYS_INLINE bool is_simple(const PointwiseOp& op,
                                 const PointwiseArgs& args, Simple* s) {
   const TensorImpl* shape = args.inputs[0]->impl();
@@ -195,17 +184,7 @@ SY_ALWAYS_INLINE bool is_simple(const PointwiseOp& op,
     if (!t->is_contiguous()) return false;
     if (t->dim() > shape->dim()) shape = t;
   }
-  for (int i = 0; i < op.n_inputs; ++i) {
-    const TensorImpl* t = args.inputs[i]->impl();
-    if (t == shape) continue;
-    if (t->dim() == 0 && shape->dim() != 0) {
-      s->single |= uint64_t{1} << i;
-    } else if (t->sizes() != shape->sizes()) {
-      return false;
-    }
-  }
-  s->shape = shape;
-  return true;
+  return calls::have_one_shape(op, args, shape, s);
 }
 
 SY_ALWAYS_INLINE void run_simple(const PointwiseOp& op,
@@ -237,7 +216,7 @@ struct Small {
 };
 
 bool is_small(const PointwiseOp& op, const PointwiseArgs& args, Small* s) {
-  if (op.n_outputs != 1 || op.n_inputs > Small::kInputs) return false;
+  if (op.n_inputs > Small::kInputs) return false;
   s->n = 0;
   for (int i = 0; i < op.n_inputs; ++i) {
     s->n = std::max(s->n, static_cast<int>(args.inputs[i]->impl()->dim()));
@@ -345,75 +324,44 @@ SY_NOINLINE Tensor pointwise_small(const PointwiseOp& op,
   return is_small(op, args, &s) ? run_small(op, args, dtype, s) : Tensor();
 }
 
-auto runner(const PointwiseOp& op, const PointwiseArgs& args) {
-  return [&](const PointwisePlan& plan, Tensor* results) {
-    run_general(Task(op, args, plan.compute), args, plan.sizes, results);
-  };
-}
-
-SY_NOINLINE void pointwise_slow(const PointwiseOp& op,
-                                const PointwiseArgs& args, Tensor* results) {
-  calls::pointwise_outputs(op, args, results, runner(op, args));
-}
-
-SY_NOINLINE void write_slow(const PointwiseOp& op, const PointwiseArgs& args,
-                            Tensor& out, bool inplace,
-                            const OperatorEntry* writer) {
-  calls::pointwise_write(op, args, out, inplace, writer, runner(op, args));
-}
-
-SY_ALWAYS_INLINE bool write_fast(const PointwiseOp& op,
-                                 const PointwiseArgs& args, Tensor& out,
-                                 const OperatorEntry* writer) {
-  Simple s;
-  TensorImpl* const t = out.impl();
-  if (t == nullptr || !t->is_contiguous() || !t->device().is_cpu() ||
-      !one_dtype(op, args, &s.dtype) || !is_simple(op, args, &s) ||
-      op.n_outputs != 1 || t->dtype() != result_dtype(op, 0, s.dtype) ||
-      t->sizes() != s.shape->sizes()) {
-    return false;
-  }
-  if (!calls::shares_all_or_nothing(op, args, *t)) return false;
-  t->bump_version(writer);
-  run_simple(op, args, s, &out);
-  return true;
-}
-
 }  // namespace
 
-Tensor pointwise(const PointwiseOp& op, const PointwiseArgs& args) {
-  Simple s;
-  if (SY_LIKELY(op.n_outputs == 1 && one_dtype(op, args, &s.dtype))) {
-    if (SY_LIKELY(is_simple(op, args, &s))) {
-      Tensor result(make_tensor(s.shape->sizes(), result_dtype(op, 0, s.dtype),
-                                Device(kCPU)));
-      run_simple(op, args, s, &result);
-      return result;
+struct PointwiseWays {
+  static SY_ALWAYS_INLINE Tensor fast(const PointwiseOp& op,
+                                      const PointwiseArgs& args) {
+    Simple s;
+    if (SY_UNLIKELY(!one_dtype(op, args, &s.dtype))) return {};
+    if (SY_UNLIKELY(!is_simple(op, args, &s))) {
+      return pointwise_small(op, args, s.dtype);
     }
-    if (Tensor result = pointwise_small(op, args, s.dtype); result.defined()) {
-      return result;
-    }
+    Tensor result(make_tensor(s.shape->sizes(), result_dtype(op, 0, s.dtype),
+                              Device(kCPU)));
+    run_simple(op, args, s, &result);
+    return result;
   }
-  Tensor results[program::kMaxResults];
-  pointwise_slow(op, args, results);
-  return std::move(results[0]);
-}
 
-void pointwise_outputs(const PointwiseOp& op, const PointwiseArgs& args,
-                       Tensor* results) {
-  pointwise_slow(op, args, results);
-}
+  static SY_ALWAYS_INLINE bool write_fast(const PointwiseOp& op,
+                                          const PointwiseArgs& args,
+                                          const OperatorEntry& writer,
+                                          Tensor& out) {
+    Simple s;
+    TensorImpl* const t = out.impl();
+    if (t == nullptr || !t->is_contiguous() || !t->device().is_cpu() ||
+        !one_dtype(op, args, &s.dtype) || !is_simple(op, args, &s) ||
+        !calls::takes_result(op, args, s, *t)) {
+      return false;
+    }
+    t->bump_version(&writer);
+    run_simple(op, args, s, &out);
+    return true;
+  }
 
-void pointwise_out(const PointwiseOp& op, const PointwiseArgs& args,
-                   const OperatorEntry& writer, Tensor& out) {
-  if (SY_LIKELY(write_fast(op, args, out, &writer))) return;
-  write_slow(op, args, out, false, &writer);
-}
-
-void pointwise_inplace(const PointwiseOp& op, const PointwiseArgs& args,
-                       const OperatorEntry& writer, Tensor& self) {
-  if (SY_LIKELY(write_fast(op, args, self, &writer))) return;
-  write_slow(op, args, self, true, &writer);
-}
+  static void run(const PointwiseOp& op, const PointwiseArgs& args,
+                  const PointwisePlan& plan, Tensor* results) {
+    run_general(Task(op, args, plan.compute), args, plan.sizes, results);
+  }
+};
 
 }  // namespace sy::cpu
+
+template struct sy::PointwiseCalls<sy::cpu::PointwiseWays>;

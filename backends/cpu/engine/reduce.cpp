@@ -1,11 +1,10 @@
-#include "backends/cpu/engine/reduce.h"
-
 #include <algorithm>
 #include <cstring>
 
-#include "aten/engine/calls.h"
+#include "aten/backend/engine_calls.h"
 #include "aten/engine/copy.h"
 #include "aten/engine/pointwise.h"
+#include "backends/cpu/backend_gen.h"
 #include "backends/cpu/engine/accumulator.h"
 #include "backends/cpu/engine/reduce_engine.h"
 #include "backends/cpu/support/inline_memory.h"
@@ -151,107 +150,86 @@ void compute_results(const ReduceOp& op, const ReduceArgs& args,
   finish(op, args, plan.compute, plan.count, accumulators, targets, n);
 }
 
-void reduce_into(const ReduceOp& op, const ReduceArgs& args,
-                 const ReducePlan& plan, Tensor* const* outs) {
-  if (plan.numel == 0) return;
-  const int64_t kept = static_cast<int64_t>(plan.sizes.size());
-  const ReduceLayout layout(*args.self, plan.reduced, kept == args.self->dim());
-  // A result whose order in memory is that of the walk is written directly.
-  Target targets[ReduceOp::kMaxResults];
-  Tensor ordered[ReduceOp::kMaxResults];
-  for (int i = 0; i < op.n_results; ++i) {
-    const Tensor& out = *outs[i];
-    bool in_order = true;
-    for (int d = 0; d < plan.sizes.size(); ++d) {
-      in_order &= plan.sizes[d] == 1 || out.strides()[static_cast<size_t>(d)] ==
-                                            layout.result_strides[d];
-    }
-    if (!in_order) {
-      ordered[i] = Tensor(make_tensor_strided(plan.sizes, layout.result_strides,
-                                              out.dtype(), Device(kCPU)));
-    }
-    const Tensor& to = in_order ? out : ordered[i];
-    targets[i] = {out.dtype(), static_cast<char*>(to.raw_data())};
-  }
-  compute_results(op, args, plan, layout, targets);
-  for (int i = 0; i < op.n_results; ++i) {
-    if (ordered[i].defined()) copy_cpu(*outs[i], ordered[i]);
-  }
-}
-
-// All elements of contiguous memory, by a kernel, few enough for one piece.
-SY_ALWAYS_INLINE bool reduce_fast(const ReduceOp& op, const ReduceArgs& args,
-                                  Tensor* result) {
-  const TensorImpl* const self = args.self->impl();
-  if (self == nullptr || op.n_results != 1 || args.dtype.has_value() ||
-      args.keepdim || op.accumulate != AccumulateRule::Same ||
-      (args.dims.has_value() && !args.dims->empty()) ||
-      !self->is_contiguous() || self->numel() > kReducePiece ||
-      self->numel() == 0) {
-    return false;
-  }
-  const ScalarType dtype = self->dtype();
-  if (dtype != kFloat && dtype != kDouble && dtype != kLong) return false;
-  if (op.finish != nullptr && !is_floating_type(dtype)) return false;
-  KnownReduction known;
-  if (op.n_accumulators != 1 || !recognise(op, 0, dtype, dtype, &known) ||
-      known.map != nullptr) {
-    return false;
-  }
-  const ScalarType out = op.map.body.results[0].is_bool ? kBool : dtype;
-  if (op.finish != nullptr &&
-      (out == kBool || op.finish->body.results[0].is_bool)) {
-    return false;
-  }
-  Tensor r(make_tensor({}, out, Device(kCPU)));
-  void* const to = r.impl()->data();
-  alignas(8) char acc[8];
-  const void* const data = self->data();
-  start_accumulator(known, data, acc);
-  tiles::reduce_fn(known.kind, known.type)(acc, data, self->numel());
-  if (dtype == kFloat && known.accumulator == program::ComputeType::f64) {
-    double v;
-    std::memcpy(&v, acc, sizeof v);
-    *static_cast<float*>(to) = static_cast<float>(v);
-  } else {
-    std::memcpy(to, acc, element_size(out));
-  }
-  if (op.finish != nullptr) {
-    char* accumulators[] = {static_cast<char*>(to)};
-    const Target target{dtype, static_cast<char*>(to)};
-    finish(op, args, dtype, self->numel(), accumulators, &target, 1);
-  }
-  *result = std::move(r);
-  return true;
-}
-
-auto runner(const ReduceOp& op, const ReduceArgs& args) {
-  return [&](const ReducePlan& plan, Tensor* const* outs) {
-    reduce_into(op, args, plan, outs);
-  };
-}
-
 }  // namespace
 
-Tensor reduce(const ReduceOp& op, const ReduceArgs& args) {
-  Tensor result;
-  if (SY_LIKELY(reduce_fast(op, args, &result))) return result;
-  return calls::reduce(op, args, runner(op, args));
-}
+// The results are the same for any number of threads.
+struct ReduceWays {
+  // All elements of contiguous memory, by a kernel, few enough for one piece.
+  static SY_ALWAYS_INLINE Tensor fast(const ReduceOp& op,
+                                      const ReduceArgs& args) {
+    const TensorImpl* const self = args.self->impl();
+    if (self == nullptr || op.n_results != 1 || args.dtype.has_value() ||
+        args.keepdim || op.accumulate != AccumulateRule::Same ||
+        (args.dims.has_value() && !args.dims->empty()) ||
+        !self->is_contiguous() || self->numel() > kReducePiece ||
+        self->numel() == 0) {
+      return {};
+    }
+    const ScalarType dtype = self->dtype();
+    if (dtype != kFloat && dtype != kDouble && dtype != kLong) return {};
+    if (op.finish != nullptr && !is_floating_type(dtype)) return {};
+    KnownReduction known;
+    if (op.n_accumulators != 1 || !recognise(op, 0, dtype, dtype, &known) ||
+        known.map != nullptr) {
+      return {};
+    }
+    const ScalarType out = op.map.body.results[0].is_bool ? kBool : dtype;
+    if (op.finish != nullptr &&
+        (out == kBool || op.finish->body.results[0].is_bool)) {
+      return {};
+    }
+    Tensor result(make_tensor({}, out, Device(kCPU)));
+    void* const to = result.impl()->data();
+    alignas(8) char acc[8];
+    const void* const data = self->data();
+    start_accumulator(known, data, acc);
+    tiles::reduce_fn(known.kind, known.type)(acc, data, self->numel());
+    if (dtype == kFloat && known.accumulator == program::ComputeType::f64) {
+      double v;
+      std::memcpy(&v, acc, sizeof v);
+      *static_cast<float*>(to) = static_cast<float>(v);
+    } else {
+      std::memcpy(to, acc, element_size(out));
+    }
+    if (op.finish != nullptr) {
+      char* accumulators[] = {static_cast<char*>(to)};
+      const Target target{dtype, static_cast<char*>(to)};
+      finish(op, args, dtype, self->numel(), accumulators, &target, 1);
+    }
+    return result;
+  }
 
-void reduce_results(const ReduceOp& op, const ReduceArgs& args,
-                    Tensor* results) {
-  calls::reduce_results(op, args, results, runner(op, args));
-}
-
-void reduce_outs(const ReduceOp& op, const ReduceArgs& args,
-                 const OperatorEntry& writer, Tensor* const* outs) {
-  calls::reduce_outs(op, args, writer, outs, runner(op, args));
-}
-
-void reduce_out(const ReduceOp& op, const ReduceArgs& args,
-                const OperatorEntry& writer, Tensor& out) {
-  calls::reduce_out(op, args, writer, out, runner(op, args));
-}
+  static void run(const ReduceOp& op, const ReduceArgs& args,
+                  const ReducePlan& plan, Tensor* const* outs) {
+    if (plan.numel == 0) return;
+    const int64_t kept = static_cast<int64_t>(plan.sizes.size());
+    const ReduceLayout layout(*args.self, plan.reduced,
+                              kept == args.self->dim());
+    // A result whose order in memory is that of the walk is written directly.
+    Target targets[ReduceOp::kMaxResults];
+    Tensor ordered[ReduceOp::kMaxResults];
+    for (int i = 0; i < op.n_results; ++i) {
+      const Tensor& out = *outs[i];
+      bool in_order = true;
+      for (int d = 0; d < plan.sizes.size(); ++d) {
+        in_order &=
+            plan.sizes[d] == 1 ||
+            out.strides()[static_cast<size_t>(d)] == layout.result_strides[d];
+      }
+      if (!in_order) {
+        ordered[i] = Tensor(make_tensor_strided(
+            plan.sizes, layout.result_strides, out.dtype(), Device(kCPU)));
+      }
+      const Tensor& to = in_order ? out : ordered[i];
+      targets[i] = {out.dtype(), static_cast<char*>(to.raw_data())};
+    }
+    compute_results(op, args, plan, layout, targets);
+    for (int i = 0; i < op.n_results; ++i) {
+      if (ordered[i].defined()) copy_cpu(*outs[i], ordered[i]);
+    }
+  }
+};
 
 }  // namespace sy::cpu
+
+template struct sy::ReduceCalls<sy::cpu::ReduceWays>;

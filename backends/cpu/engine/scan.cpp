@@ -1,13 +1,12 @@
-#include "backends/cpu/engine/scan.h"
-
 #include <algorithm>
 #include <cstring>
 #include <memory>
 
-#include "aten/engine/calls.h"
+#include "aten/backend/engine_calls.h"
 #include "aten/engine/copy.h"
 #include "aten/engine/guard.h"
 #include "aten/engine/pointwise.h"
+#include "backends/cpu/backend_gen.h"
 #include "backends/cpu/engine/scan_known.h"
 #include "backends/cpu/support/dtype_switch.h"
 #include "backends/cpu/support/rows.h"
@@ -242,8 +241,8 @@ class Scan {
 
 // `values` and `places` are contiguous in the order of self's dims, `places`
 // undefined without a choice; `values` may be self.
-void run(const ScanOp& op, const ScanPlan& plan, const Tensor& self,
-         const Tensor& values, const Tensor& places) {
+void scan_to(const ScanOp& op, const ScanPlan& plan, const Tensor& self,
+             const Tensor& values, const Tensor& places) {
   int64_t outer = 1, size = 1, inner = 1;
   for (int64_t d = 0; d < self.dim(); ++d) {
     const int64_t n = self.sizes()[static_cast<size_t>(d)];
@@ -261,64 +260,56 @@ void run(const ScanOp& op, const ScanPlan& plan, const Tensor& self,
   }
 }
 
-void scan_into(const ScanOp& op, const ScanArgs& args, const ScanPlan& plan,
-               Tensor* const* outs) {
-  Tensor self(*args.self);
-  if (self.numel() == 0) return;
-  if (calls::narrows(self.dtype(), plan.result)) {
-    self = contiguous_cpu(self, plan.result);
-  }
-  int64_t inner = 1;
-  for (int64_t d = plan.dim + 1; d < self.dim(); ++d) {
-    inner *= self.sizes()[static_cast<size_t>(d)];
-  }
-  // Few columns are better scanned as rows.
-  const bool turn = inner > 1 && inner < 16;
-  ScanPlan p = plan;
-  if (turn) p.dim = self.dim() - 1;
-  const Tensor x = turn ? rows_of(self, plan.dim) : contiguous_cpu(self);
-  const RowCount n = count_rows(x, p.dim);
-  const bool as_rows = inner == 1 || turn;
-  const bool known = as_rows && knows_scan(op, plan);
-  const bool joins = as_rows && !known && row_pieces(n.rows, n.length) > 1;
-  const ScalarType wide =
-      program::storage_of(program::compute_type_of(plan.compute));
-  Tensor room[2];
-  for (int i = 0; i < result_count(op); ++i) {
-    const Tensor& out = *outs[i];
-    const ScalarType dtype = i == 0 && joins ? wide : out.dtype();
-    const bool direct = !turn && out.is_contiguous() && out.dtype() == dtype &&
-                        sharing(out, self) == Sharing::None;
-    room[i] =
-        direct ? out : Tensor(make_tensor(x.sizes(), dtype, Device(kCPU)));
-  }
-  if (known) {
-    scan_known(op, plan, contiguous_cpu(x, plan.result), n, room[0].raw_data(),
-               room[1].defined() ? room[1].raw_data() : nullptr);
-  } else {
-    run(op, p, x, room[0], room[1]);
-  }
-  for (int i = 0; i < result_count(op); ++i) {
-    if (room[i].is_same(*outs[i])) continue;
-    copy_cpu(turn ? with_dim_last(*outs[i], plan.dim) : *outs[i], room[i]);
-  }
-}
-
-auto runner(const ScanOp& op, const ScanArgs& args) {
-  return [&](const ScanPlan& plan, Tensor* const* outs) {
-    scan_into(op, args, plan, outs);
-  };
-}
-
 }  // namespace
 
-void scan_results(const ScanOp& op, const ScanArgs& args, Tensor* results) {
-  calls::scan_results(op, args, results, runner(op, args));
-}
-
-void scan_outs(const ScanOp& op, const ScanArgs& args,
-               const OperatorEntry& writer, Tensor* const* outs) {
-  calls::scan_outs(op, args, writer, outs, runner(op, args));
-}
+// The results are the same for any number of threads.
+struct ScanWays {
+  static void run(const ScanOp& op, const ScanArgs& args, const ScanPlan& plan,
+                  Tensor* const* outs) {
+    Tensor self(*args.self);
+    if (self.numel() == 0) return;
+    if (calls::narrows(self.dtype(), plan.result)) {
+      self = contiguous_cpu(self, plan.result);
+    }
+    int64_t inner = 1;
+    for (int64_t d = plan.dim + 1; d < self.dim(); ++d) {
+      inner *= self.sizes()[static_cast<size_t>(d)];
+    }
+    // Few columns are better scanned as rows.
+    const bool turn = inner > 1 && inner < 16;
+    ScanPlan p = plan;
+    if (turn) p.dim = self.dim() - 1;
+    const Tensor x = turn ? rows_of(self, plan.dim) : contiguous_cpu(self);
+    const RowCount n = count_rows(x, p.dim);
+    const bool as_rows = inner == 1 || turn;
+    const bool known = as_rows && knows_scan(op, plan);
+    const bool joins = as_rows && !known && row_pieces(n.rows, n.length) > 1;
+    const ScalarType wide =
+        program::storage_of(program::compute_type_of(plan.compute));
+    Tensor room[2];
+    for (int i = 0; i < result_count(op); ++i) {
+      const Tensor& out = *outs[i];
+      const ScalarType dtype = i == 0 && joins ? wide : out.dtype();
+      const bool direct = !turn && out.is_contiguous() &&
+                          out.dtype() == dtype &&
+                          sharing(out, self) == Sharing::None;
+      room[i] =
+          direct ? out : Tensor(make_tensor(x.sizes(), dtype, Device(kCPU)));
+    }
+    if (known) {
+      scan_known(op, plan, contiguous_cpu(x, plan.result), n,
+                 room[0].raw_data(),
+                 room[1].defined() ? room[1].raw_data() : nullptr);
+    } else {
+      scan_to(op, p, x, room[0], room[1]);
+    }
+    for (int i = 0; i < result_count(op); ++i) {
+      if (room[i].is_same(*outs[i])) continue;
+      copy_cpu(turn ? with_dim_last(*outs[i], plan.dim) : *outs[i], room[i]);
+    }
+  }
+};
 
 }  // namespace sy::cpu
+
+template struct sy::ScanCalls<sy::cpu::ScanWays>;

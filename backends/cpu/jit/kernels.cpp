@@ -1,23 +1,15 @@
 #include "backends/cpu/jit/kernels.h"
 
-#include <pthread.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <shared_mutex>
-#include <thread>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -29,6 +21,7 @@
 #include "backends/cpu/support/optional_library.h"
 #include "c10/dispatch/thread_state.h"
 #include "c10/dispatch/trace.h"
+#include "c10/process/background_queue.h"
 #include "c10/process/environment.h"
 #include "c10/process/fork.h"
 
@@ -144,18 +137,6 @@ class Writing {
   const std::unique_lock<std::shared_mutex> lock_{table().mutex};
 };
 
-struct Queue {
-  ForkMutex mutex;
-  std::condition_variable_any changed;
-  std::deque<EntryPtr> entries;
-  EntryPtr compiled;  // at this moment
-  bool started = false, stopped = false;
-};
-Queue& queue() {
-  static auto* const q = new Queue;
-  return *q;
-}
-
 // ---- compiling
 
 // Removes kernels that were not used for the longest time. The lock is held.
@@ -237,63 +218,13 @@ void compile_entry(Entry& e) {
   refuse(e, "no memory");
 }
 
-void work() {
-  // The thread runs only when nobody else wants the processor.
-  setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), 19);
-  pthread_setname_np(pthread_self(), "sy-jit");
-  Queue& q = queue();
-  std::unique_lock lock(q.mutex);
-  for (;;) {
-    q.changed.wait(lock, [&] { return q.stopped || !q.entries.empty(); });
-    if (q.stopped) return;
-    const EntryPtr e = q.compiled = std::move(q.entries.front());
-    q.entries.pop_front();
-    lock.unlock();
-    compile_entry(*e);
-    lock.lock();
-    q.compiled.reset();
-    q.changed.notify_all();
-  }
-}
-
-// The queue's mutex is held. A process that ends waits for the kernel that is
-// being compiled; the child of a fork starts a thread of its own.
-void start(Queue& q) {
-  if (std::exchange(q.started, true)) return;
-  static const bool once = [] {
-    std::atexit([] {
-      Queue& x = queue();
-      std::unique_lock lock(x.mutex);
-      x.stopped = true;
-      x.changed.notify_all();
-      x.changed.wait(lock, [&] { return x.compiled == nullptr; });
-    });
-    return true;
-  }();
-  static_cast<void>(once);
-  std::thread(work).detach();
-}
-
-// The child of a fork compiles again what was being compiled. The threads that
-// awaited it are gone.
-const int fork_handler = pthread_atfork(nullptr, nullptr, [] {
-  if (!forked_at_rest()) return;
-  Queue& q = queue();
-  new (&q.changed) std::condition_variable_any;
-  q.started = false;
-  if (q.compiled != nullptr) {
-    q.entries.push_front(std::move(q.compiled));
-  }
-  if (!q.entries.empty()) start(q);
-});
-
-void enqueue(const EntryPtr& e) {
-  Queue& q = queue();
-  const std::lock_guard lock(q.mutex);
-  if (q.stopped) return;
-  q.entries.push_back(e);
-  start(q);
-  q.changed.notify_all();
+BackgroundQueue<EntryPtr>& queue() {
+  static auto* const q = new BackgroundQueue<EntryPtr>(
+      {.name = "sy-jit", .niceness = 19, .goes_on_in_child = true},
+      [](const std::vector<EntryPtr>& batch) noexcept {
+        for (const EntryPtr& e : batch) compile_entry(*e);
+      });
+  return *q;
 }
 
 // Says once that there is no compiler.
@@ -341,20 +272,9 @@ EntryPtr add(const Wanted& w, uint64_t hash) {
 }
 
 std::atomic<Mode>& current_mode() {
-  static std::atomic<Mode> m = [] {
-    const char* const name = environment("SWITCHYARD_JIT");
-    const std::string_view text = name == nullptr ? "" : name;
-    if (text == "off") return Mode::kOff;
-    if (text == "wait") return Mode::kWait;
-    if (text == "process") return Mode::kProcess;
-    if (!text.empty() && text != "background") {
-      std::fprintf(stderr,
-                   "switchyard: SWITCHYARD_JIT=%s: expected off, background, "
-                   "wait or process\n",
-                   name);
-    }
-    return Mode::kBackground;
-  }();
+  static std::atomic<Mode> m = environment_choice(
+      "SWITCHYARD_JIT", {"off", "background", "wait", "process"},
+      Mode::kBackground);
   return m;
 }
 
@@ -386,7 +306,7 @@ void make(const EntryPtr& e, Mode m) {
     compile_entry(*e);
     show_progress(table().counts.blocked_ns += since(begin));
   } else {
-    enqueue(e);
+    queue().add(e);
   }
 }
 
@@ -435,9 +355,7 @@ Counters counters() noexcept {
   s.evicted = t.counts.evicted;
   s.compile_ns = t.counts.compile_ns;
   s.blocked_ns = t.counts.blocked_ns;
-  Queue& q = queue();
-  const std::lock_guard lock(q.mutex);
-  s.queued = static_cast<int64_t>(q.entries.size()) + (q.compiled != nullptr);
+  s.queued = static_cast<int64_t>(queue().pending());
   return s;
 }
 
@@ -472,12 +390,7 @@ std::string code_text(const std::string& request, bool assembly) {
   return text;
 }
 
-void finish() noexcept {
-  Queue& q = queue();
-  std::unique_lock lock(q.mutex);
-  q.changed.wait(lock,
-                 [&] { return q.entries.empty() && q.compiled == nullptr; });
-}
+void finish() noexcept { queue().finish(); }
 
 void clear() noexcept {
   finish();

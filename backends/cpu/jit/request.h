@@ -64,9 +64,4 @@ inline constexpr int kMostUnit = 128;
 using KernelFn = int64_t (*)(char* const* data,
                              const program::Uniform* uniforms, int64_t n);
 
-// A function of libswitchyard_jit.so that appends an image to *image, or says
-// why not.
-using CompileFn = bool (*)(std::string_view request, std::string* image,
-                           std::string* why);
-
 }  // namespace sy::cpu::jit

@@ -1,4 +1,4 @@
-// The inner loops of layer_norm.cpp and group_norm.cpp.
+// The inner loops of normalization_layer.cpp and normalization_group.cpp.
 
 #include "backends/cpu/kernel/norm_kernel.h"
 

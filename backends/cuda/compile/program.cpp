@@ -1,19 +1,9 @@
-#include <pthread.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <cstdio>
-#include <cstdlib>
-#include <deque>
 #include <memory>
 #include <mutex>
-#include <new>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -25,6 +15,7 @@
 #include "backends/cuda/compile/unit.h"
 #include "backends/cuda/runtime/context.h"
 #include "c10/dispatch/trace.h"
+#include "c10/process/background_queue.h"
 #include "c10/process/environment.h"
 #include "c10/process/error.h"
 
@@ -39,8 +30,7 @@ constexpr size_t kMostInUnit = 16;
 
 enum class State : uint8_t {
   kCold,     // nobody makes it
-  kBusy,     // a thread makes it, or is about to queue it
-  kQueued,   // it waits for the thread, or is with it
+  kBusy,     // a thread makes it, or it is queued
   kReady,    // function is set
   kRefused,  // it does not compile
 };
@@ -99,38 +89,19 @@ struct Job {
   Hash key;          // of the unit that has it alone
 };
 
-struct Queue {
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::deque<Job> jobs;
-  std::thread thread;
-  bool started = false, stopped = false, busy = false;
-  bool forked = false;  // in the child of a fork, which has no devices
-};
-Queue& queue() {
-  static auto* const q = new Queue;
-  return *q;
-}
+BackgroundQueue<Job>& queue();
 
 void set_state(Entry& e, State s) {
-  Queue& q = queue();
-  const std::lock_guard lock(q.mutex);
-  e.state = s;
-  q.changed.notify_all();
+  queue().change([&] { e.state = s; });
 }
 
 const char* text_of(const Entry& e) {
   return e.label.empty() ? e.symbol.c_str() : e.label.c_str();
 }
 
-bool is_stopped() {
-  const std::lock_guard lock(queue().mutex);
-  return queue().stopped;
-}
-
 void refuse(Entry& e, const std::string& why) {
   // A process that ends cancels what is compiled: nobody has missed it.
-  if (!is_stopped()) {
+  if (!queue().is_closed()) {
     std::fprintf(stderr,
                  "switchyard: cuda: the program %s stays interpreted: %s\n",
                  text_of(e), why.c_str());
@@ -230,99 +201,33 @@ void make(const std::vector<Job>& jobs) {
   if (!fresh.empty()) compile(fresh);
 }
 
-// ---- the thread
-
-// The first jobs that one unit can hold. The mutex is held.
-std::vector<Job> take_jobs(Queue& q) {
-  std::vector<Job> out;
-  const int architecture = architecture_of(q.jobs.front().entry->device);
-  for (auto at = q.jobs.begin();
-       at != q.jobs.end() && out.size() < kMostInUnit;) {
-    if (architecture_of(at->entry->device) != architecture) {
-      ++at;
-      continue;
-    }
-    out.push_back(std::move(*at));
-    at = q.jobs.erase(at);
-  }
-  return out;
+// Whether one unit can hold them.
+bool joins(const std::vector<Job>& batch, const Job& job) {
+  return batch.size() < kMostInUnit &&
+         architecture_of(batch[0].entry->device) ==
+             architecture_of(job.entry->device);
 }
 
-// Note [The end of a process]
-// NVRTC must not be taken down under the thread. The function that is
-// registered last runs first when the process ends: NVRTC registers its own
-// parts when it is loaded and when it first compiles, so this is registered
-// again behind these. The thread is waited for to its very end, as it takes
-// down what NVRTC has of it.
-void end_thread() {
-  Queue& q = queue();
-  {
-    const std::lock_guard lock(q.mutex);
-    if (q.forked || !q.thread.joinable()) return;
-    q.stopped = true;
-    Nvrtc::cancel();
-    q.changed.notify_all();
-  }
-  q.thread.join();
-}
-
-void work() {
-  // Threads that launch kernels come first.
-  setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), 10);
-  pthread_setname_np(pthread_self(), "sy-cuda-jit");
-  Nvrtc::get(nullptr);
-  std::atexit(end_thread);
-  bool is_first = true;
-  Queue& q = queue();
-  std::unique_lock lock(q.mutex);
-  for (;;) {
-    q.changed.wait(lock, [&] { return q.stopped || !q.jobs.empty(); });
-    if (q.stopped) return;
-    const std::vector<Job> jobs = take_jobs(q);
-    q.busy = true;
-    lock.unlock();
-    make(jobs);
-    if (std::exchange(is_first, false)) std::atexit(end_thread);
-    lock.lock();
-    q.busy = false;
-    q.changed.notify_all();
-  }
-}
-
-// The queue's mutex is held.
-void start(Queue& q) {
-  if (std::exchange(q.started, true)) return;
-  static const bool once = [] {
-    std::atexit(end_thread);
-    pthread_atfork(nullptr, nullptr, [] {
-      Queue& x = queue();
-      new (&x.mutex) std::mutex;
-      new (&x.changed) std::condition_variable;
-      x.forked = true;
-      x.busy = false;
-    });
-    return true;
-  }();
-  static_cast<void>(once);
-  q.thread = std::thread(work);
+// Threads that launch kernels come first. The child of a fork has no devices.
+// NVRTC must not be taken down under the thread: Note [The end of a process] of
+// c10/process/background_queue.cpp.
+BackgroundQueue<Job>& queue() {
+  static auto* const q = new BackgroundQueue<Job>(
+      {.name = "sy-cuda-jit",
+       .niceness = 10,
+       .goes_on_in_child = false,
+       .prepare = []() noexcept { Nvrtc::get(nullptr); },
+       .cancel = &Nvrtc::cancel},
+      [](const std::vector<Job>& batch) noexcept { make(batch); }, &joins);
+  return *q;
 }
 
 // ---- what callers do
 
 std::atomic<JitMode>& current_mode() {
-  static std::atomic<JitMode> m = [] {
-    const char* const name = environment("SWITCHYARD_CUDA_JIT");
-    const std::string_view text = name == nullptr ? "" : name;
-    if (text == "off") return JitMode::kOff;
-    if (text == "wait") return JitMode::kWait;
-    if (!text.empty() && text != "background") {
-      std::fprintf(stderr,
-                   "switchyard: SWITCHYARD_CUDA_JIT=%s: expected background, "
-                   "wait or off\n",
-                   name);
-    }
-    return JitMode::kBackground;
-  }();
+  static std::atomic<JitMode> m =
+      environment_choice("SWITCHYARD_CUDA_JIT", {"background", "wait", "off"},
+                         JitMode::kBackground);
   return m;
 }
 
@@ -333,22 +238,7 @@ bool claim(Entry& e) {
 }
 
 void wait_for(Entry& e) {
-  Queue& q = queue();
-  std::unique_lock lock(q.mutex);
-  q.changed.wait(lock, [&] {
-    return (e.state != State::kBusy && e.state != State::kQueued) ||
-           q.stopped || q.forked;
-  });
-}
-
-void enqueue(Job job) {
-  Queue& q = queue();
-  const std::lock_guard lock(q.mutex);
-  if (q.stopped || q.forked) return;
-  job.entry->state = State::kQueued;
-  q.jobs.push_back(std::move(job));
-  start(q);
-  q.changed.notify_all();
+  queue().wait_until([&] { return e.state != State::kBusy; });
 }
 
 // The caller has claimed it. With `off` it stays cold.
@@ -368,7 +258,7 @@ void begin(Entry& e, const ProgramSource& source, JitMode mode) {
       jobs.push_back(std::move(job));
       make(jobs);
     } else {
-      enqueue(std::move(job));
+      queue().add(std::move(job));
     }
   } catch (...) {
     set_state(e, State::kCold);
@@ -400,12 +290,6 @@ const Function* program(int device, const ProgramKey& key,
   return e->ready.load(std::memory_order_acquire);
 }
 
-void finish_compiling() {
-  Queue& q = queue();
-  std::unique_lock lock(q.mutex);
-  q.changed.wait(lock, [&] {
-    return (q.jobs.empty() && !q.busy) || q.stopped || q.forked;
-  });
-}
+void finish_compiling() { queue().finish(); }
 
 }  // namespace sy::cuda

@@ -111,18 +111,6 @@ __device__ __forceinline__ E store_bool(bool8 x) {
   return element_cast<E>(static_cast<bool_byte>(x));
 }
 
-// A number of the call: the low bytes of 8.
-template <class T>
-__device__ __forceinline__ T uniform_value(uint64_t bits) {
-  if constexpr (sizeof(T) == 8) {
-    return __builtin_bit_cast(T, bits);
-  } else if constexpr (sizeof(T) == 4) {
-    return __builtin_bit_cast(T, static_cast<uint32_t>(bits));
-  } else {
-    return static_cast<T>(bits);
-  }
-}
-
 // kCount neighbouring elements. Memory is accessed 16 bytes at a time, or all
 // at once if they are fewer.
 template <class E, int kCount>

@@ -1,20 +1,15 @@
 #pragma once
 
-#include "element.cuh"
+#include "op.cuh"
 #include "places.cuh"
+#include "pointwise_params.cuh"
 
-// The common part of printed pointwise kernels (print/pointwise.h): where
-// operands lie.
+// The shells of pointwise kernels (print/pointwise.h), one for each class of
+// places. They take an Op of device/op.cuh.
 
 namespace sy::cuda {
 
-// Element i of at most 2^31 - 1 is at these bytes of each operand. Dim 0 is the
-// fastest.
-template <int kRank, int kOperands>
-struct Strides {
-  Divisor divisors[kRank];
-  long long strides[kOperands][kRank];
-};
+// Element i is at these bytes of each operand.
 template <int kRank, int kOperands>
 __device__ __forceinline__ void find(const Strides<kRank, kOperands>& s,
                                      unsigned i, int64_t (&at)[kOperands]) {
@@ -33,22 +28,16 @@ __device__ __forceinline__ void find(const Strides<kRank, kOperands>& s,
   }
 }
 
-// Strides for any number of elements and up to kWideDims dims.
-constexpr int kWideDims = 16;
 template <int kOperands>
-struct WideStrides {
-  long long sizes[kWideDims];
-  long long strides[kOperands][kWideDims];
-};
-template <int kOperands>
-__device__ __forceinline__ void find(const WideStrides<kOperands>& s, int dims,
-                                     int64_t i, int64_t (&at)[kOperands]) {
+__device__ __forceinline__ void find(const WideStrides<kOperands>& s, int64_t i,
+                                     int64_t (&at)[kOperands]) {
+  const int last = static_cast<int>(s.dims) - 1;
 #pragma unroll
   for (int k = 0; k < kOperands; ++k) at[k] = 0;
 #pragma unroll 1
-  for (int d = 0; d < dims; ++d) {
+  for (int d = 0; d <= last; ++d) {
     int64_t column = i;
-    if (d < dims - 1) {
+    if (d < last) {
       const int64_t rest = i / s.sizes[d];
       column = i - rest * s.sizes[d];
       i = rest;
@@ -58,22 +47,15 @@ __device__ __forceinline__ void find(const WideStrides<kOperands>& s, int dims,
   }
 }
 
-// Squares of dims 0 and 1 for blocks of 32 x 8 threads; dims from 2 on are
-// those of a batch.
-constexpr int kSquare = 32, kSquareRows = 8, kSquareDims = 5;
+// The first element of the block's square, and where it is in each operand.
 template <int kOperands>
-struct Squares {
-  // Divide by the numbers of squares along dims 0 and 1, then by the sizes.
-  Divisor divisors[kSquareDims];
-  long long columns, rows;
-  long long strides[kOperands][kSquareDims];
-};
 struct SquarePlace {
-  int64_t column, row;  // of the square's first element
+  int64_t column, row;
+  int64_t at[kOperands];
 };
 template <int kOperands>
-__device__ __forceinline__ SquarePlace find_square(const Squares<kOperands>& s,
-                                                   int64_t (&at)[kOperands]) {
+__device__ __forceinline__ SquarePlace<kOperands> find_square(
+    const Squares<kOperands>& s) {
   unsigned i = blockIdx.x;
   unsigned index[kSquareDims];
 #pragma unroll
@@ -85,51 +67,142 @@ __device__ __forceinline__ SquarePlace find_square(const Squares<kOperands>& s,
       i = rest;
     }
   }
-  const SquarePlace place{int64_t{index[0]} * kSquare,
-                          int64_t{index[1]} * kSquare};
+  SquarePlace<kOperands> place;
+  place.column = int64_t{index[0]} * kSquare;
+  place.row = int64_t{index[1]} * kSquare;
 #pragma unroll
   for (int k = 0; k < kOperands; ++k) {
-    at[k] = place.column * s.strides[k][0] + place.row * s.strides[k][1];
+    place.at[k] = place.column * s.strides[k][0] + place.row * s.strides[k][1];
 #pragma unroll
-    for (int d = 2; d < kSquareDims; ++d) at[k] += index[d] * s.strides[k][d];
+    for (int d = 2; d < kSquareDims; ++d) {
+      place.at[k] += index[d] * s.strides[k][d];
+    }
   }
   return place;
 }
 
-// Whether the square has an element at this column and row; and its places.
+// The places of a column and row of the square.
 template <int kOperands>
-__device__ __forceinline__ bool is_inside(const Squares<kOperands>& s,
-                                          const SquarePlace& place, int column,
-                                          int row) {
-  return place.column + column < s.columns && place.row + row < s.rows;
-}
-template <int kOperand, int kOperands>
-__device__ __forceinline__ int64_t in_square(const Squares<kOperands>& s,
-                                             const int64_t (&at)[kOperands],
-                                             int column, int row) {
-  return at[kOperand] + column * s.strides[kOperand][0] +
-         row * s.strides[kOperand][1];
+struct InSquare {
+  const Squares<kOperands>& squares;
+  const SquarePlace<kOperands>& first;
+  int column, row;
+
+  __device__ __forceinline__ bool exists() const {
+    return first.column + column < squares.columns &&
+           first.row + row < squares.rows;
+  }
+  __device__ __forceinline__ int64_t operator[](int k) const {
+    return first.at[k] + column * squares.strides[k][0] +
+           row * squares.strides[k][1];
+  }
+};
+
+// A block takes a tile of kUnroll packs for each thread, or what is there of it
+// one by one.
+template <class Op, int kWidth, int kUnroll>
+__device__ __forceinline__ void pointwise_linear(const Op& op) {
+  using Way = InPacks<Op, kWidth>;
+  const auto& p = op.p;
+  const int64_t tile = int64_t{blockDim.x} * (kWidth * kUnroll);
+  const int64_t begin = blockIdx.x * tile - p.where.before;
+  if (p.where.vectors != 0 && begin >= 0 && begin + tile <= p.n) {
+    const int64_t first = begin + threadIdx.x * kWidth;
+    const int64_t step = int64_t{blockDim.x} * kWidth;
+    typename Way::In in[kUnroll];
+#pragma unroll
+    for (int k = 0; k < kUnroll; ++k) {
+      in[k] = Way::load(op, Index{first + k * step});
+    }
+#pragma unroll
+    for (int k = 0; k < kUnroll; ++k) {
+      Way::finish(op, in[k], Index{first + k * step});
+    }
+  } else {
+    const int64_t end = begin + tile < p.n ? begin + tile : p.n;
+    int64_t at = (begin < 0 ? 0 : begin) + threadIdx.x;
+#pragma unroll 1
+    for (; at < end; at += blockDim.x) compute_at(op, Index{at});
+  }
 }
 
-template <class E>
-__device__ __forceinline__ E read_at(const void* base, int64_t bytes) {
-  return *reinterpret_cast<const E*>(static_cast<const char*>(base) + bytes);
+template <class Way, int kOperands, int kUnroll, class Op>
+__device__ __forceinline__ void compute_strided(const Op& op) {
+  const auto& p = op.p;
+  const unsigned tile = blockDim.x * kUnroll;
+  const unsigned n = static_cast<unsigned>(p.n);
+  const unsigned first = blockIdx.x * tile + threadIdx.x;
+  if ((blockIdx.x + 1) * tile <= n) {
+    int64_t at[kUnroll][kOperands];
+    typename Way::In in[kUnroll];
+#pragma unroll
+    for (int k = 0; k < kUnroll; ++k) {
+      find(p.where, first + k * blockDim.x, at[k]);
+      in[k] = Way::load(op, at[k]);
+    }
+#pragma unroll
+    for (int k = 0; k < kUnroll; ++k) Way::finish(op, in[k], at[k]);
+  } else {
+#pragma unroll 1
+    for (unsigned i = first; i < n; i += blockDim.x) {
+      int64_t at[kOperands];
+      find(p.where, i, at);
+      Way::finish(op, Way::load(op, at), at);
+    }
+  }
 }
-template <class E, int kCount>
-__device__ __forceinline__ Pack<E, kCount> read_pack(const void* base,
-                                                     int64_t bytes) {
-  return load_pack<E, kCount>(
-      reinterpret_cast<const E*>(static_cast<const char*>(base) + bytes));
+template <class Op, int kOperands, int kUnroll>
+__device__ __forceinline__ void pointwise_strided(const Op& op) {
+  compute_strided<OneByOne<Op>, kOperands, kUnroll>(op);
 }
-template <class E, int kCount>
-__device__ __forceinline__ void write_pack(void* base, int64_t bytes,
-                                           const Pack<E, kCount>& x) {
-  store_pack<E, kCount>(reinterpret_cast<E*>(static_cast<char*>(base) + bytes),
-                        x);
+template <class Op, int kOperands, int kWidth, int kUnroll>
+__device__ __forceinline__ void pointwise_strided_packs(const Op& op) {
+  compute_strided<InPacks<Op, kWidth>, kOperands, kUnroll>(op);
 }
-template <class E>
-__device__ __forceinline__ void write_at(void* base, int64_t bytes, E x) {
-  *reinterpret_cast<E*>(static_cast<char*>(base) + bytes) = x;
+
+// Op reads the inputs that are contiguous along dim 1 apart from load(), into
+// shared memory and from there:
+//
+//   struct Kept { E v1[kSquare][kSquare + 1]; … };
+//   void keep(Kept&, int x, int z, at);  // [x][z]
+//   void take(In&, const Kept&, int z, int x);
+template <class Op, int kOperands>
+__device__ __forceinline__ void pointwise_transposed(const Op& op) {
+  using At = InSquare<kOperands>;
+  __shared__ typename Op::Kept kept;
+  const auto& s = op.p.where;
+  const SquarePlace<kOperands> first = find_square(s);
+  constexpr int kEach = kSquare / kSquareRows;
+  const int x = threadIdx.x, y = threadIdx.y;
+  typename Op::In in[kEach];
+#pragma unroll
+  for (int k = 0; k < kEach; ++k) {
+    const int z = y + k * kSquareRows;
+    const At across{s, first, z, x}, along{s, first, x, z};
+    if (across.exists()) op.keep(kept, x, z, across);
+    if (along.exists()) in[k] = op.load(along);
+  }
+  __syncthreads();
+#pragma unroll
+  for (int k = 0; k < kEach; ++k) {
+    const int z = y + k * kSquareRows;
+    const At at{s, first, x, z};
+    if (at.exists()) {
+      op.take(in[k], kept, z, x);
+      op.store(op.compute(in[k]), at);
+    }
+  }
+}
+
+template <class Op, int kOperands>
+__device__ __forceinline__ void pointwise_wide(const Op& op) {
+  const auto& p = op.p;
+#pragma unroll 1
+  for (int64_t i = first_index(); i < p.n; i += index_stride()) {
+    int64_t at[kOperands];
+    find(p.where, i, at);
+    compute_at(op, at);
+  }
 }
 
 }  // namespace sy::cuda

@@ -8,18 +8,31 @@
 // order accumulators are combined. An Op says what they compute:
 //
 //   struct Op {
-//     const ReduceHead& p;
+//     const Params& p;                     // a ReduceHead
 //     struct Acc;                          // the accumulators
-//     struct Vector; struct Item;          // 16 bytes of elements; an element
-//     int size();                          // bytes of an element
-//     Item item(const Vector&, int j);
-//     Item load(const char*);
-//     Acc map(Item, int64_t index);        // of the element in its result
 //     Acc combine(Acc, Acc);               // the left one has the lower lane
 //     Acc nothing();                       // of no elements
 //     void finish(Acc, int64_t result);    // stores results
 //     void keep(Acc, int64_t at);          // stores into planes
 //     Acc kept(int64_t at);                // reads from planes
+//   };
+//
+// and a Source where the elements of a result lie:
+//
+//   struct Source {
+//     using Op, Item;
+//     static constexpr int kLoads;          // on their way at once
+//     Source(const Op&, int64_t result, bool there);  // whether there is one
+//     Item load(const Op&, int64_t index);  // an element of the result
+//     Acc map(const Op&, Item, int64_t index);
+//     // Gathers elements [from, upto), those of this of `lanes` threads.
+//     // Returns how many of these have any, if not all.
+//     int64_t row(Gathering&, int64_t from, int64_t upto, int lane, int lanes);
+//     // Gathers every `step`th element of as many results, which lie together
+//     // in vectors. There is none if kMostSide is 1.
+//     static constexpr int kMostSide;
+//     bool columns(const Op&, Acc (&)[kMostSide], int64_t from, int64_t upto,
+//                  int step);
 //   };
 //
 // The order is a function of the sizes, of strides and of the addresses modulo
@@ -68,6 +81,25 @@ __device__ __forceinline__ int64_t offset_in(const Walk<1>& w, int64_t i) {
 }
 
 constexpr int kInFlight = 4;
+
+// Elements [from, upto), every `step`th from `from` on; they may lie anywhere.
+template <class Source>
+__device__ __forceinline__ void gather_apart(Gathering<typename Source::Op>& g,
+                                             const Source& s, int64_t from,
+                                             int64_t upto, int64_t step) {
+  constexpr int kLoads = Source::kLoads;
+  int64_t i = from;
+#pragma unroll 1  // more would spill
+  for (; i + (kLoads - 1) * step < upto; i += kLoads * step) {
+    typename Source::Item x[kLoads];
+#pragma unroll
+    for (int k = 0; k < kLoads; ++k) x[k] = s.load(g.op, i + k * step);
+#pragma unroll
+    for (int k = 0; k < kLoads; ++k) g.add(s.map(g.op, x[k], i + k * step));
+  }
+  for (; i < upto; i += step) g.add(s.map(g.op, s.load(g.op, i), i));
+}
+
 // Loads of a thread before it uses them. One where an Op's functions are calls.
 template <class Op>
 constexpr int kLoadsOf = Op::kMostEach == 1 ? 1 : kInFlight;
@@ -122,36 +154,80 @@ __device__ __forceinline__ int64_t gather_together(Gathering<Op>& g,
   return most;
 }
 
-// Elements [from, upto), every `step`th from `from` on; they may lie anywhere.
-template <class Op>
-__device__ __forceinline__ void gather_apart(Gathering<Op>& g, const char* row,
-                                             int64_t from, int64_t upto,
-                                             int64_t step) {
-  const Op& op = g.op;
-  const Walk<1>& w = op.p.reduce;
-  int64_t i = from;
-#pragma unroll 1  // more would spill
-  for (; i + (kLoadsOf<Op> - 1) * step < upto; i += kLoadsOf<Op> * step) {
-    typename Op::Item x[kLoadsOf<Op>];
-#pragma unroll
-    for (int k = 0; k < kLoadsOf<Op>; ++k) {
-      x[k] = op.load(row + offset_in(w, i + k * step));
+// The elements of one tensor, which an Op reads and maps:
+//
+//   struct Vector; struct Item;            // 16 bytes of elements; an element
+//   static constexpr int kMostEach;        // elements of a Vector, at most
+//   int size();                            // bytes of an element
+//   Item item(const Vector&, int j);
+//   Item load(const char*);
+//   Acc map(Item, int64_t index);
+template <class Op_>
+struct TensorSource {
+  using Op = Op_;
+  using Item = typename Op::Item;
+  using Acc = typename Op::Acc;
+  static constexpr int kLoads = kLoadsOf<Op>;
+  static constexpr int kMostSide = Op::kMostEach;
+
+  const char* first;
+
+  __device__ __forceinline__ TensorSource(const Op& op, int64_t result,
+                                          bool there)
+      : first(there ? op.p.data + offset_in(op.p.keep, result) : nullptr) {}
+  __device__ __forceinline__ Item load(const Op& op, int64_t k) const {
+    return op.load(first + offset_in(op.p.reduce, k));
+  }
+  __device__ __forceinline__ static Acc map(const Op& op, const Item& x,
+                                            int64_t k) {
+    return op.map(x, k);
+  }
+  __device__ __forceinline__ int64_t row(Gathering<Op>& g, int64_t from,
+                                         int64_t upto, int lane,
+                                         int lanes) const {
+    if (g.op.p.wide != 0) {
+      return gather_together(g, first, from, upto, lane, lanes);
     }
+    gather_apart(g, *this, from + lane, upto, lanes);
+    return upto - from;
+  }
+  __device__ __forceinline__ bool columns(const Op& op, Acc (&acc)[kMostSide],
+                                          int64_t from, int64_t upto,
+                                          int step) const {
+    using Vector = typename Op::Vector;
+    bool any = false;
+    const auto add = [&](const Vector& v, int64_t k) {
 #pragma unroll
-    for (int k = 0; k < kLoadsOf<Op>; ++k) g.add(op.map(x[k], i + k * step));
+      for (int j = 0; j < kMostSide; ++j) {
+        const Acc m = op.map(op.item(v, j), k);
+        acc[j] = any ? op.combine(acc[j], m) : m;
+      }
+      any = true;
+    };
+    const auto at = [&](int64_t k) {
+      return *reinterpret_cast<const Vector*>(first +
+                                              offset_in(op.p.reduce, k));
+    };
+    int64_t k = from;
+    for (; k + (kLoads - 1) * step < upto; k += kLoads * step) {
+      Vector v[kLoads];
+#pragma unroll
+      for (int f = 0; f < kLoads; ++f) v[f] = at(k + f * step);
+#pragma unroll
+      for (int f = 0; f < kLoads; ++f) add(v[f], k + f * step);
+    }
+    for (; k < upto; k += step) add(at(k), k);
+    return any;
   }
-  for (; i < upto; i += step) {
-    g.add(op.map(op.load(row + offset_in(w, i)), i));
-  }
-}
+};
 
 // p.lanes threads make a result: where its elements lie closer together than
 // results do.
-template <class Op>
-__device__ __forceinline__ void reduce_rows(const Op& op) {
-  using Acc = typename Op::Acc;
-  const ReduceHead& p = op.p;
-  __shared__ Acc room[kReduceThreads / kWarpSize];
+template <class Source>
+__device__ __forceinline__ void reduce_rows(const typename Source::Op& op) {
+  using Op = typename Source::Op;
+  const auto& p = op.p;
+  __shared__ typename Op::Acc room[kReduceThreads / kWarpSize];
   const int lanes = p.lanes;
   const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
   const int rows = kReduceThreads / lanes;
@@ -162,20 +238,12 @@ __device__ __forceinline__ void reduce_rows(const Op& op) {
     Gathering<Op> g(op);
     int64_t valid = 0;
     if (result < p.kept) {
-      const char* const row = p.data + offset_in(p.keep, result);
       const int64_t from = piece * p.piece;
       const int64_t upto =
           from + p.piece < p.reduced ? from + p.piece : p.reduced;
-      if (p.wide != 0) {
-        valid = gather_together(g, row, from, upto, lane, lanes);
-      } else {
-        valid = upto - from;
-        gather_apart(g, row, from + lane, upto, lanes);
-      }
-      if (!g.any) g.acc = op.nothing();
-    } else {
-      g.acc = op.nothing();
+      valid = Source(op, result, true).row(g, from, upto, lane, lanes);
     }
+    if (!g.any) g.acc = op.nothing();
     if (valid > lanes) valid = lanes;
     g.acc = reduce_group(g.acc, lanes, valid, room, Combine<Op>{op});
     if (result < p.kept && lane == 0) put(op, g.acc, piece, result);
@@ -207,67 +275,45 @@ __device__ __forceinline__ void combine_column(const Op& op,
 
 // Neighbouring threads make neighbouring results; kReduceThreads / p.lanes
 // threads share one.
-template <class Op>
-__device__ __forceinline__ void reduce_columns(const Op& op) {
-  using Acc = typename Op::Acc;
-  using Vector = typename Op::Vector;
-  const ReduceHead& p = op.p;
+template <class Source>
+__device__ __forceinline__ void reduce_columns(const typename Source::Op& op) {
+  using Acc = typename Source::Op::Acc;
+  const auto& p = op.p;
   __shared__ Acc room[kReduceThreads];
   const int lanes = p.lanes;
   const int x = static_cast<int>(threadIdx.x) & (lanes - 1);
   const int y = static_cast<int>(threadIdx.x) / lanes;
   const int rows = kReduceThreads / lanes;
-  const int each = p.wide != 0 ? 16 / op.size() : 1;
-  const int64_t strips = (p.kept + lanes * each - 1) / (lanes * each);
+  const int side = p.wide != 0 ? Source::kMostSide : 1;
+  const int64_t strips = (p.kept + lanes * side - 1) / (lanes * side);
   for (int64_t b = blockIdx.x; b < strips * p.pieces; b += gridDim.x) {
     const int64_t piece = b / strips;
-    const int64_t result = (b % strips * lanes + x) * each;
+    const int64_t result = (b % strips * lanes + x) * side;
     const int64_t from = piece * p.piece;
     const int64_t upto =
         from + p.piece < p.reduced ? from + p.piece : p.reduced;
     const bool there = result < p.kept;
-    const char* const top =
-        there ? p.data + offset_in(p.keep, result) : nullptr;
-    if (p.wide == 0) {
-      Gathering<Op> g(op);
-      if (there) gather_apart(g, top, from + y, upto, rows);
-      if (!g.any) g.acc = op.nothing();
-      combine_column(op, g.acc, room, upto - from);
-      if (there && y == 0) put(op, g.acc, piece, result);
-      continue;
-    }
-    Acc acc[Op::kMostEach];
-    bool any = false;
-    if (there) {
-      const auto add = [&](const Vector& v, int64_t k) {
+    const Source source(op, result, there);
+    const auto finish = [&](Acc& acc, bool any, int64_t at) {
+      if (!any) acc = op.nothing();
+      combine_column(op, acc, room, upto - from);
+      if (there && y == 0) put(op, acc, piece, at);
+    };
+    if constexpr (Source::kMostSide > 1) {
+      if (p.wide != 0) {
+        Acc acc[Source::kMostSide];
+        bool any = false;
+        if (there) any = source.columns(op, acc, from + y, upto, rows);
 #pragma unroll
-        for (int j = 0; j < Op::kMostEach; ++j) {
-          if (j >= each) break;
-          const Acc m = op.map(op.item(v, j), k);
-          acc[j] = any ? op.combine(acc[j], m) : m;
+        for (int j = 0; j < Source::kMostSide; ++j) {
+          finish(acc[j], any, result + j);
         }
-        any = true;
-      };
-      const auto at = [&](int64_t k) {
-        return *reinterpret_cast<const Vector*>(top + offset_in(p.reduce, k));
-      };
-      int64_t k = from + y;
-      for (; k + (kLoadsOf<Op> - 1) * rows < upto; k += kLoadsOf<Op> * rows) {
-        Vector v[kLoadsOf<Op>];
-#pragma unroll
-        for (int f = 0; f < kLoadsOf<Op>; ++f) v[f] = at(k + f * rows);
-#pragma unroll
-        for (int f = 0; f < kLoadsOf<Op>; ++f) add(v[f], k + f * rows);
+        continue;
       }
-      for (; k < upto; k += rows) add(at(k), k);
     }
-#pragma unroll
-    for (int j = 0; j < Op::kMostEach; ++j) {
-      if (j >= each) break;
-      Acc one = any ? acc[j] : op.nothing();
-      combine_column(op, one, room, upto - from);
-      if (there && y == 0) put(op, one, piece, result + j);
-    }
+    Gathering<typename Source::Op> g(op);
+    if (there) gather_apart(g, source, from + y, upto, rows);
+    finish(g.acc, g.any, result);
   }
 }
 

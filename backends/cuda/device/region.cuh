@@ -1,26 +1,12 @@
 #pragma once
 
-#include "pointwise.cuh"
+#include "op.cuh"
 #include "reduce.cuh"
 #include "region_params.cuh"
 
-// The shells of regions. An Op says what they compute:
-//
-//   struct Op {
-//     const Params& p;
-//     struct In;                        // an element of each input
-//     In load(const int64_t (&at)[n]);  // at these bytes of each operand
-//     Acc map(In);                      // reductions: as in device/reduce.cuh
-//     struct Out;                       // walks: an element of each output
-//     Out compute(In);
-//     void store(Out, const int64_t (&at)[n]);
-//     // The same for packs of kWidth elements side by side.
-//     struct Ins, Outs;
-//     Ins load_packs(const int64_t (&at)[n]);
-//     In element(Ins, int e);
-//     void put(Outs&, int e, Out);
-//     void store_packs(Outs, const int64_t (&at)[n]);
-//   };
+// The shells of regions. An Op of device/op.cuh says what walks compute. That
+// of a reduction has In and load() alone, `Acc map(In)`, and the members of
+// device/reduce.cuh.
 
 namespace sy::cuda {
 
@@ -28,7 +14,7 @@ template <class Op, int kOperands>
 __device__ __forceinline__ void walk_one(const Op& op, int64_t i) {
   int64_t at[kOperands];
   places(op.p.walk, i, at);
-  op.store(op.compute(op.load(at)), at);
+  compute_at(op, at);
 }
 
 template <class Op, int kOperands>
@@ -53,6 +39,7 @@ __device__ __forceinline__ void region_walk(const Op& op) {
 // The elements before and after the packs go one by one.
 template <class Op, int kOperands, int kWidth, int kUnroll>
 __device__ __forceinline__ void region_walk_packs(const Op& op) {
+  using Way = InPacks<Op, kWidth>;
   const auto& p = op.p;
   const int64_t step = index_stride();
   const int64_t first = first_index();
@@ -63,108 +50,52 @@ __device__ __forceinline__ void region_walk_packs(const Op& op) {
 #pragma unroll 1
   for (int64_t i = first; i < p.packs; i += kUnroll * step) {
     int64_t at[kUnroll][kOperands];
-    typename Op::Ins in[kUnroll];
+    typename Way::In in[kUnroll];
 #pragma unroll
     for (int k = 0; k < kUnroll; ++k) {
       if (i + k * step >= p.packs) break;
       places(p.walk, p.skipped + (i + k * step) * kWidth, at[k]);
-      in[k] = op.load_packs(at[k]);
+      in[k] = Way::load(op, at[k]);
     }
 #pragma unroll
     for (int k = 0; k < kUnroll; ++k) {
       if (i + k * step >= p.packs) break;
-      typename Op::Outs out;
-#pragma unroll
-      for (int e = 0; e < kWidth; ++e) {
-        op.put(out, e, op.compute(op.element(in[k], e)));
-      }
-      op.store_packs(out, at[k]);
+      Way::finish(op, in[k], at[k]);
     }
   }
 }
 
-// Elements [from, upto) of the reduced dims, every `step`th, of the results at
-// `base`.
-template <class Op, int kOperands>
-__device__ __forceinline__ void gather_region(Gathering<Op>& g,
-                                              const int64_t (&base)[kOperands],
-                                              int64_t from, int64_t upto,
-                                              int64_t step) {
-  const Op& op = g.op;
-  const auto load = [&](int64_t k) {
+// The elements of the operands of a reduction (device/reduce.cuh).
+template <class Op_, int kOperands>
+struct RegionSource {
+  using Op = Op_;
+  using Item = typename Op::In;
+  using Acc = typename Op::Acc;
+  static constexpr int kLoads = kInFlight;
+  static constexpr int kMostSide = 1;
+
+  int64_t base[kOperands];
+
+  __device__ __forceinline__ RegionSource(const Op& op, int64_t result, bool) {
+    places(op.p.kept_walk, result, base);
+  }
+  __device__ __forceinline__ Item load(const Op& op, int64_t k) const {
     int64_t at[kOperands];
     places(op.p.reduced_walk, k, at);
 #pragma unroll
     for (int o = 0; o < kOperands; ++o) at[o] += base[o];
     return op.load(at);
-  };
-  int64_t i = from;
-  for (; i + (kInFlight - 1) * step < upto; i += kInFlight * step) {
-    typename Op::In in[kInFlight];
-#pragma unroll
-    for (int k = 0; k < kInFlight; ++k) in[k] = load(i + k * step);
-#pragma unroll
-    for (int k = 0; k < kInFlight; ++k) g.add(op.map(in[k]));
   }
-  for (; i < upto; i += step) g.add(op.map(load(i)));
-}
-
-// The same as reduce_rows, for regions.
-template <class Op, int kOperands>
-__device__ __forceinline__ void region_rows(const Op& op) {
-  const auto& p = op.p;
-  __shared__ typename Op::Acc room[kReduceThreads / kWarpSize];
-  const int lanes = p.lanes;
-  const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
-  const int rows = kReduceThreads / lanes;
-  const int64_t blocks = (p.kept + rows - 1) / rows * p.pieces;
-  for (int64_t b = blockIdx.x; b < blocks; b += gridDim.x) {
-    const int64_t piece = b % p.pieces;
-    const int64_t result = b / p.pieces * rows + threadIdx.x / lanes;
-    Gathering<Op> g(op);
-    int64_t valid = 0;
-    if (result < p.kept) {
-      const int64_t from = piece * p.piece;
-      const int64_t upto =
-          from + p.piece < p.reduced ? from + p.piece : p.reduced;
-      valid = upto - from < lanes ? upto - from : lanes;
-      int64_t base[kOperands];
-      places(p.kept_walk, result, base);
-      gather_region(g, base, from + lane, upto, lanes);
-    }
-    if (!g.any) g.acc = op.nothing();
-    g.acc = reduce_group(g.acc, lanes, valid, room, Combine<Op>{op});
-    if (result < p.kept && lane == 0) put(op, g.acc, piece, result);
-    if (lanes > kWarpSize) __syncthreads();
+  __device__ __forceinline__ static Acc map(const Op& op, const Item& x,
+                                            int64_t) {
+    return op.map(x);
   }
-}
-
-// The same as reduce_columns, for regions.
-template <class Op, int kOperands>
-__device__ __forceinline__ void region_columns(const Op& op) {
-  const auto& p = op.p;
-  __shared__ typename Op::Acc room[kReduceThreads];
-  const int lanes = p.lanes;
-  const int x = static_cast<int>(threadIdx.x) & (lanes - 1);
-  const int y = static_cast<int>(threadIdx.x) / lanes;
-  const int rows = kReduceThreads / lanes;
-  const int64_t strips = (p.kept + lanes - 1) / lanes;
-  for (int64_t b = blockIdx.x; b < strips * p.pieces; b += gridDim.x) {
-    const int64_t piece = b / strips;
-    const int64_t result = b % strips * lanes + x;
-    const int64_t from = piece * p.piece;
-    const int64_t upto =
-        from + p.piece < p.reduced ? from + p.piece : p.reduced;
-    Gathering<Op> g(op);
-    if (result < p.kept) {
-      int64_t base[kOperands];
-      places(p.kept_walk, result, base);
-      gather_region(g, base, from + y, upto, rows);
-    }
-    if (!g.any) g.acc = op.nothing();
-    combine_column(op, g.acc, room, upto - from);
-    if (result < p.kept && y == 0) put(op, g.acc, piece, result);
+  __device__ __forceinline__ int64_t row(Gathering<Op>& g, int64_t from,
+                                         int64_t upto, int lane,
+                                         int lanes) const {
+    gather_apart(g, *this, from + lane, upto, lanes);
+    return upto - from;
   }
-}
+};
 
 }  // namespace sy::cuda

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "pointwise.cuh"
+#include "op.cuh"
 #include "reduce.cuh"
 #include "region_row_params.cuh"
 
@@ -12,7 +12,7 @@
 //   struct Op {
 //     const Params& p;
 //     struct In;
-//     In load(const int64_t (&at)[n]);    // as in device/region.cuh
+//     In load(const int64_t (&at)[n]);    // as in device/op.cuh
 //     void keep(char* room, int64_t k, In);   // element k of a row
 //     In again(const char* room, int64_t k, const int64_t (&at)[n]);
 //     struct Stats;                       // results of reductions

@@ -2,8 +2,9 @@
 
 #include <cstring>
 
-#include "aten/engine/calls.h"
+#include "aten/backend/engine_calls.h"
 #include "aten/program/resolve.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/engine/pointwise_call.h"
 #include "backends/cuda/engine/pointwise_kernels.h"
 
@@ -12,6 +13,7 @@ namespace sy::cuda {
 namespace {
 
 using calls::result_dtype;
+using calls::Simple;
 using program::ComputeType;
 
 // A call of an operator, but for its operands.
@@ -96,15 +98,6 @@ void run_general(Task& task, const PointwiseArgs& args, IntArrayRef sizes,
   run_strided(task, iter);
 }
 
-// The common case, recognised in a few loads: one dtype, which is computed in,
-// one device, every input contiguous and of the same sizes or of one element
-// without dims.
-struct Simple {
-  ScalarType dtype;
-  const TensorImpl* shape;  // an input of the result's sizes
-  uint64_t single = 0;      // bit i: input i has no dims
-};
-
 SY_ALWAYS_INLINE bool is_simple(const PointwiseOp& op,
                                 const PointwiseArgs& args, Simple* s) {
   if (op.n_inputs == 0 || op.program.body.bool_inputs != 0 ||
@@ -123,24 +116,9 @@ SY_ALWAYS_INLINE bool is_simple(const PointwiseOp& op,
     }
     if (in->dim() > shape->dim()) shape = in;
   }
-  if (!is_floating_type(t) &&
-      (op.n_scalars != 0 || op.promote == PromoteRule::IntToFloat ||
-       (op.promote == PromoteRule::BoolToInt && t != kLong) ||
-       (t == kBool && (op.promote_scalars >> 31) != 0))) {
-    return false;
-  }
-  for (int i = 0; i < op.n_inputs; ++i) {
-    const TensorImpl* const in = args.inputs[i]->impl();
-    if (in == shape) continue;
-    if (in->dim() == 0 && shape->dim() != 0) {
-      s->single |= uint64_t{1} << i;
-    } else if (in->sizes() != shape->sizes()) {
-      return false;
-    }
-  }
+  if (!is_floating_type(t) && !calls::computes_in(op, t)) return false;
   s->dtype = t;
-  s->shape = shape;
-  return true;
+  return calls::have_one_shape(op, args, shape, s);
 }
 
 // The kernel of a simple call, with the inputs and the dtype of the result
@@ -169,79 +147,50 @@ SY_ALWAYS_INLINE void run_simple(const PointwiseEntry& kernel,
   run_linear(kernel, task, n, s.single);
 }
 
-auto runner(const PointwiseOp& op, const PointwiseArgs& args) {
-  return [&](const PointwisePlan& plan, Tensor* results) {
-    Task task(op, args, plan.compute, results->impl()->device());
-    run_general(task, args, plan.sizes, results);
-  };
-}
-
-SY_NOINLINE void pointwise_slow(const PointwiseOp& op,
-                                const PointwiseArgs& args, Tensor* results) {
-  calls::pointwise_outputs(op, args, results, runner(op, args));
-}
-
-SY_NOINLINE void write_slow(const PointwiseOp& op, const PointwiseArgs& args,
-                            Tensor& out, bool inplace,
-                            const OperatorEntry* writer) {
-  calls::pointwise_write(op, args, out, inplace, writer, runner(op, args));
-}
-
-SY_ALWAYS_INLINE bool write_fast(const PointwiseOp& op,
-                                 const PointwiseArgs& args, Tensor& out,
-                                 const OperatorEntry* writer) {
-  Simple s;
-  TensorImpl* const t = out.impl();
-  if (t == nullptr || op.n_outputs != 1 || !t->is_contiguous() ||
-      !is_simple(op, args, &s) || t->dtype() != result_dtype(op, 0, s.dtype) ||
-      t->device() != s.shape->device() || t->sizes() != s.shape->sizes()) {
-    return false;
-  }
-  if (!calls::shares_all_or_nothing(op, args, *t)) return false;
-  Task task(op, args, s.dtype, t->device());
-  const PointwiseEntry* const kernel = find_simple(op, args, s, &task);
-  if (kernel == nullptr) return false;
-  t->bump_version(writer);
-  run_simple(*kernel, op, s, out, task);
-  return true;
-}
-
 }  // namespace
 
-Tensor pointwise(const PointwiseOp& op, const PointwiseArgs& args) {
-  Simple s;
-  if (SY_LIKELY(op.n_outputs == 1 && is_simple(op, args, &s))) {
+// Kernels of element programs start in the current stream. CPU tensors without
+// dims may be among the inputs.
+struct PointwiseWays {
+  static SY_ALWAYS_INLINE Tensor fast(const PointwiseOp& op,
+                                      const PointwiseArgs& args) {
+    Simple s;
+    if (SY_UNLIKELY(!is_simple(op, args, &s))) return {};
     const Device device = s.shape->device();
     Task task(op, args, s.dtype, device);
     const PointwiseEntry* const kernel = find_simple(op, args, s, &task);
-    if (SY_LIKELY(kernel != nullptr)) {
-      Tensor result(
-          make_tensor(s.shape->sizes(), result_dtype(op, 0, s.dtype), device));
-      run_simple(*kernel, op, s, result, task);
-      return result;
-    }
+    if (SY_UNLIKELY(kernel == nullptr)) return {};
+    Tensor result(
+        make_tensor(s.shape->sizes(), result_dtype(op, 0, s.dtype), device));
+    run_simple(*kernel, op, s, result, task);
+    return result;
   }
-  Tensor results[program::kMaxResults];
-  pointwise_slow(op, args, results);
-  return std::move(results[0]);
-}
 
-void pointwise_outputs(const PointwiseOp& op, const PointwiseArgs& args,
-                       Tensor* results) {
-  pointwise_slow(op, args, results);
-}
+  static SY_ALWAYS_INLINE bool write_fast(const PointwiseOp& op,
+                                          const PointwiseArgs& args,
+                                          const OperatorEntry& writer,
+                                          Tensor& out) {
+    Simple s;
+    TensorImpl* const t = out.impl();
+    if (t == nullptr || !t->is_contiguous() || !is_simple(op, args, &s) ||
+        t->device() != s.shape->device() ||
+        !calls::takes_result(op, args, s, *t)) {
+      return false;
+    }
+    Task task(op, args, s.dtype, t->device());
+    const PointwiseEntry* const kernel = find_simple(op, args, s, &task);
+    if (kernel == nullptr) return false;
+    t->bump_version(&writer);
+    run_simple(*kernel, op, s, out, task);
+    return true;
+  }
 
-void pointwise_out(const PointwiseOp& op, const PointwiseArgs& args,
-                   const OperatorEntry& writer, Tensor& out) {
-  if (SY_LIKELY(write_fast(op, args, out, &writer))) return;
-  write_slow(op, args, out, false, &writer);
-}
-
-void pointwise_inplace(const PointwiseOp& op, const PointwiseArgs& args,
-                       const OperatorEntry& writer, Tensor& self) {
-  if (SY_LIKELY(write_fast(op, args, self, &writer))) return;
-  write_slow(op, args, self, true, &writer);
-}
+  static void run(const PointwiseOp& op, const PointwiseArgs& args,
+                  const PointwisePlan& plan, Tensor* results) {
+    Task task(op, args, plan.compute, results->impl()->device());
+    run_general(task, args, plan.sizes, results);
+  }
+};
 
 void copy_elements(const TensorBase& from, const TensorBase& to) {
   static constexpr program::Result kResult{0, false};
@@ -274,3 +223,5 @@ void copy_elements(const TensorBase& from, const TensorBase& to) {
 }
 
 }  // namespace sy::cuda
+
+template struct sy::PointwiseCalls<sy::cuda::PointwiseWays>;

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
-#include "backends/cuda/device/walk.cuh"
+#include "backends/cuda/device/pointwise_params.cuh"
+#include "backends/cuda/engine/argument.h"
 #include "backends/cuda/engine/interpret.h"
+#include "backends/cuda/engine/numbers.h"
 #include "backends/cuda/engine/pointwise_kernels.h"
 #include "backends/cuda/runtime/context.h"
 #include "backends/cuda/runtime/launch.h"
@@ -13,50 +14,32 @@
 namespace sy::cuda {
 
 using print::IndexClass;
-using print::kPointwiseThreads;
 using print::PointwiseKernel;
 
 namespace {
 
 constexpr int kMost = PointwiseCall::kMaxOperands;
-constexpr int kWideDims = 16;  // device/pointwise.cuh
-constexpr int kSquare = 32, kSquareRows = 8, kSquareDims = 5;
 constexpr int64_t kMost32 = (int64_t{1} << 31) - 1;
 
-// The argument of a kernel, as print/pointwise.h describes it.
-class Arguments {
+// The PointwiseParams of a call: where operands lie is added in between.
+class PointwiseArgument : public Argument {
  public:
-  Arguments(const PointwiseCall& call, int64_t n, int vectors, int dims) {
-    end_ = sizeof(LaunchHead);
-    put(n);
-    put(static_cast<int32_t>(vectors));
-    put(static_cast<int32_t>(dims));
-    for (int k = 0; k < call.operands(); ++k) put(call.data[k]);
-    const int numbers =
-        call.program->n_uniforms + std::popcount(call.immediate);
-    for (int i = 0; i < numbers; ++i) put(call.numbers[i].bits[0]);
+  PointwiseArgument(const PointwiseCall& call, int64_t n) : call_(call) {
+    add(LaunchHead{});
+    add(static_cast<long long>(n));
+    add_data(call.data, call.operands());
   }
-  template <class T>
-  void put(const T& value) {
-    std::memcpy(bytes_ + end_, &value, sizeof value);
-    end_ += sizeof value;
-  }
-  void align() { end_ = (end_ + 7) / 8 * 8; }
-
-  void start(const PointwiseCall& call, const Function& f,
-             const LaunchShape& shape) {
-    launch(call.device, f, shape, bytes_, end_, call.tensors,
-           static_cast<size_t>(call.operands()));
+  void start(const Function& f, const LaunchShape& shape) {
+    Number numbers[PointwiseCall::kMaxNumbers];
+    const int n = call_.program->n_uniforms + std::popcount(call_.immediate);
+    for (int i = 0; i < n; ++i) numbers[i] = number_of(call_.numbers[i]);
+    add_numbers(numbers, static_cast<size_t>(n));
+    launch(call_.device, f, shape, data(), size(), call_.tensors,
+           static_cast<size_t>(call_.operands()));
   }
 
  private:
-  // The room of kWide, which takes the most.
-  static constexpr size_t kRoom = sizeof(LaunchHead) + 16 + 8 * kMost +
-                                  8 * PointwiseCall::kMaxNumbers +
-                                  8 * kWideDims * (kMost + 1);
-  static_assert(kRoom <= 4096);
-  alignas(16) char bytes_[kRoom];
-  size_t end_;
+  const PointwiseCall& call_;
 };
 
 // Blocks of the most threads, or smaller ones where these would be too few to
@@ -160,19 +143,18 @@ Outcome run_squares(PointwiseCall& call, const Places& s) {
   const PointwiseEntry& entry = pointwise_entry(k, call.device, call.name);
   const Function* const f = entry.function();
   if (f == nullptr) return Outcome::kPending;
-  Arguments a(call, s.n, 0, 0);
+  Squares<kMost> squares;
+  squares.columns = s.sizes[0];
+  squares.rows = s.sizes[1];
   for (int d = 0; d < kSquareDims; ++d) {
-    a.put(make_divisor(static_cast<uint32_t>(counts[d])));
-  }
-  a.align();
-  a.put(s.sizes[0]);
-  a.put(s.sizes[1]);
-  for (int o = 0; o < call.operands(); ++o) {
-    for (int d = 0; d < kSquareDims; ++d) {
-      a.put(d < s.dims ? s.strides[o][d] : int64_t{0});
+    squares.divisors[d] = make_divisor(static_cast<uint32_t>(counts[d]));
+    for (int o = 0; o < call.operands(); ++o) {
+      squares.strides[o][d] = d < s.dims ? s.strides[o][d] : 0;
     }
   }
-  a.start(call, *f, {{static_cast<unsigned>(blocks)}, {kSquare, kSquareRows}});
+  PointwiseArgument a(call, s.n);
+  a.add_places(squares, call.operands());
+  a.start(*f, {{static_cast<unsigned>(blocks)}, {kSquare, kSquareRows}});
   return Outcome::kStarted;
 }
 
@@ -209,6 +191,33 @@ bool may_pack(const PointwiseCall& call, const Places& s, uint64_t* single) {
   return true;
 }
 
+// Steps along dim 0 are of `width` elements.
+template <int kRank>
+Strides<kRank, kMost> strides_of(const PointwiseCall& call, const Places& s,
+                                 int64_t width) {
+  Strides<kRank, kMost> out;
+  for (int d = 0; d < kRank; ++d) {
+    const int64_t step = d == 0 ? width : 1;
+    const int64_t size = d < s.dims ? s.sizes[d] : 1;
+    out.divisors[d] = make_divisor(static_cast<uint32_t>(size / step));
+    for (int o = 0; o < call.operands(); ++o) {
+      out.strides[o][d] = d < s.dims ? s.strides[o][d] * step : 0;
+    }
+  }
+  return out;
+}
+
+void add_strides(const PointwiseCall& call, const Places& s, int rank,
+                 int64_t width, Argument* a) {
+  const int n = call.operands();
+  switch (rank) {
+    case 1: return a->add_places(strides_of<1>(call, s, width), n);
+    case 2: return a->add_places(strides_of<2>(call, s, width), n);
+    case 3: return a->add_places(strides_of<3>(call, s, width), n);
+    default: return a->add_places(strides_of<5>(call, s, width), n);
+  }
+}
+
 Outcome run_few_dims(PointwiseCall& call, const Places& s) {
   if (s.dims > 5 || s.n > kMost32) return Outcome::kOther;
   PointwiseKernel k = kernel_of(call, IndexClass::kStrided);
@@ -226,19 +235,9 @@ Outcome run_few_dims(PointwiseCall& call, const Places& s) {
   if (f == nullptr) return Outcome::kPending;
   const int64_t width = k.packs ? entry.tile().width : 1;
   const int64_t places = s.n / width;
-  Arguments a(call, places, 0, 0);
-  for (int d = 0; d < k.rank; ++d) {
-    const int64_t size = d < s.dims ? s.sizes[d] : 1;
-    a.put(make_divisor(static_cast<uint32_t>(d == 0 ? size / width : size)));
-  }
-  a.align();
-  for (int o = 0; o < call.operands(); ++o) {
-    for (int d = 0; d < k.rank; ++d) {
-      const int64_t stride = d < s.dims ? s.strides[o][d] : 0;
-      a.put(d == 0 ? stride * width : stride);
-    }
-  }
-  a.start(call, *f, blocks_of(call.device, places, entry.tile().unroll));
+  PointwiseArgument a(call, places);
+  add_strides(call, s, k.rank, width, &a);
+  a.start(*f, blocks_of(call.device, places, entry.tile().unroll));
   return Outcome::kStarted;
 }
 
@@ -247,16 +246,17 @@ Outcome run_wide(PointwiseCall& call, const Places& s) {
       kernel_of(call, IndexClass::kWide), call.device, call.name);
   const Function* const f = entry.function();
   if (f == nullptr) return Outcome::kPending;
-  Arguments a(call, s.n, 0, s.dims);
-  for (int d = 0; d < kWideDims; ++d) {
-    a.put(d < s.dims ? s.sizes[d] : int64_t{1});
-  }
-  for (int o = 0; o < call.operands(); ++o) {
-    for (int d = 0; d < kWideDims; ++d) {
-      a.put(d < s.dims ? s.strides[o][d] : int64_t{0});
+  WideStrides<kMost> wide;
+  wide.dims = s.dims;
+  for (int d = 0; d < s.dims; ++d) {
+    wide.sizes[d] = s.sizes[d];
+    for (int o = 0; o < call.operands(); ++o) {
+      wide.strides[o][d] = s.strides[o][d];
     }
   }
-  a.start(call, *f, shape_for(s.n, kPointwiseThreads, 4, int64_t{1} << 20));
+  PointwiseArgument a(call, s.n);
+  a.add_places(wide, call.operands());
+  a.start(*f, shape_for(s.n, kPointwiseThreads, 4, int64_t{1} << 20));
   return Outcome::kStarted;
 }
 
@@ -315,11 +315,12 @@ void run_linear(const PointwiseEntry& kernel, PointwiseCall& call, int64_t n,
   // A block more takes the head; the others begin where packs do.
   const int64_t before = head > 0 ? tile - head : 0;
   const bool vectors = head >= 0 && head + tile <= n;
-  Arguments a(call, n, vectors ? 1 : 0, vectors ? static_cast<int>(before) : 0);
+  PointwiseArgument a(call, n);
+  a.add(vectors ? Runs{1, static_cast<int>(before)} : Runs());
   if (vectors && before != 0) {
     shape.grid.x = static_cast<unsigned>((n + before + tile - 1) / tile);
   }
-  a.start(call, *f, shape);
+  a.start(*f, shape);
 }
 
 void run_linear(PointwiseCall& call, int64_t n, uint64_t single) {

@@ -1,9 +1,8 @@
-#include "backends/cuda/engine/reduce.h"
-
 #include <algorithm>
 #include <cstddef>
 
-#include "aten/engine/calls.h"
+#include "aten/backend/engine_calls.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/engine/numbers.h"
 #include "backends/cuda/engine/reduce_interpret.h"
 #include "backends/cuda/engine/reduce_launch.h"
@@ -100,8 +99,9 @@ class Compiled final : public ReduceKernels {
   const Function* second_ = nullptr;
 };
 
-void run(const ReduceOp& op, const ReduceArgs& args, const ReducePlan& plan,
-         const ReduceLayout& layout, const Tensor& self, Tensor* const* outs) {
+void reduce_to(const ReduceOp& op, const ReduceArgs& args,
+               const ReducePlan& plan, const ReduceLayout& layout,
+               const Tensor& self, Tensor* const* outs) {
   SY_CHECK(op.n_accumulators <= kMaxAccumulators, Value,
            "[{}] expected at most {} accumulators, got {}", op.name,
            kMaxAccumulators, op.n_accumulators);
@@ -119,9 +119,7 @@ void run(const ReduceOp& op, const ReduceArgs& args, const ReducePlan& plan,
   }
   int64_t sizes[kMaxAccumulators];
   for (int i = 0; i < op.n_accumulators; ++i) {
-    sizes[i] = text.is_bool(i)
-                   ? 1
-                   : static_cast<int64_t>(compute_type_size(text.accumulated));
+    sizes[i] = text.accumulator_bytes(i);
   }
   const ArrayRef<int64_t> each(sizes, static_cast<size_t>(op.n_accumulators));
   const ReduceRun run = {self.device().index(),
@@ -154,47 +152,29 @@ void run(const ReduceOp& op, const ReduceArgs& args, const ReducePlan& plan,
            op.name, op.map.body.n_steps + op.combine.body.n_steps);
 }
 
-void reduce_into(const ReduceOp& op, const ReduceArgs& args,
-                 const ReducePlan& plan, Tensor* const* outs) {
-  if (plan.numel == 0) return;
-  // A reduction of no elements reads nothing: self has the results' sizes.
-  const bool empty = plan.count == 0;
-  Tensor self = empty ? Tensor(make_tensor(plan.sizes, args.self->dtype(),
-                                           args.self->device()))
-                      : Tensor(*args.self);
-  const ReduceLayout layout =
-      layout_of(&self, empty ? 0 : plan.reduced,
-                plan.sizes.size() == static_cast<int>(self.dim()));
-  const OrderedResults results(layout, outs, op.n_results);
-  run(op, args, plan, layout, self, results.tensors());
-  results.store();
-}
-
-auto runner(const ReduceOp& op, const ReduceArgs& args) {
-  return [&](const ReducePlan& plan, Tensor* const* outs) {
-    reduce_into(op, args, plan, outs);
-  };
-}
-
 }  // namespace
 
-Tensor reduce(const ReduceOp& op, const ReduceArgs& args) {
-  return calls::reduce(op, args, runner(op, args));
-}
-
-void reduce_results(const ReduceOp& op, const ReduceArgs& args,
-                    Tensor* results) {
-  calls::reduce_results(op, args, results, runner(op, args));
-}
-
-void reduce_outs(const ReduceOp& op, const ReduceArgs& args,
-                 const OperatorEntry& writer, Tensor* const* outs) {
-  calls::reduce_outs(op, args, writer, outs, runner(op, args));
-}
-
-void reduce_out(const ReduceOp& op, const ReduceArgs& args,
-                const OperatorEntry& writer, Tensor& out) {
-  calls::reduce_out(op, args, writer, out, runner(op, args));
-}
+// Sums and products of floats are made in double. Results do not depend on the
+// machine, on streams or on whether the kernel is compiled yet. No call waits
+// for the device.
+struct ReduceWays {
+  static void run(const ReduceOp& op, const ReduceArgs& args,
+                  const ReducePlan& plan, Tensor* const* outs) {
+    if (plan.numel == 0) return;
+    // A reduction of no elements reads nothing: self has the results' sizes.
+    const bool empty = plan.count == 0;
+    Tensor self = empty ? Tensor(make_tensor(plan.sizes, args.self->dtype(),
+                                             args.self->device()))
+                        : Tensor(*args.self);
+    const ReduceLayout layout =
+        layout_of(&self, empty ? 0 : plan.reduced,
+                  plan.sizes.size() == static_cast<int>(self.dim()));
+    const OrderedResults results(layout, outs, op.n_results);
+    reduce_to(op, args, plan, layout, self, results.tensors());
+    results.store();
+  }
+};
 
 }  // namespace sy::cuda
+
+template struct sy::ReduceCalls<sy::cuda::ReduceWays>;

@@ -161,10 +161,10 @@ struct Interpreter {
 }  // namespace sy::cuda
 
 SY_KERNEL(reduce_rows_interpreted, InterpretedReduce, kReduceThreads) {
-  reduce_rows(Interpreter(p));
+  reduce_rows<TensorSource<Interpreter>>(Interpreter(p));
 }
 SY_KERNEL(reduce_columns_interpreted, InterpretedReduce, kReduceThreads) {
-  reduce_columns(Interpreter(p));
+  reduce_columns<TensorSource<Interpreter>>(Interpreter(p));
 }
 SY_KERNEL(reduce_pieces_interpreted, InterpretedReduce, kReduceThreads) {
   reduce_pieces(Interpreter(p));

@@ -21,23 +21,6 @@ const RegionNode& node_of(const RegionStep& s, int i) {
   return s.text.region->nodes[static_cast<size_t>(i)];
 }
 
-print::ReduceText reduce_text(const RegionStep& s) {
-  const RegionNode& n = node_of(s, s.text.reduction);
-  print::ReduceText t;
-  t.map = &n.body;
-  t.combine = n.combine;
-  t.finish = n.finish;
-  t.accumulators = n.body.n_results;
-  t.results = static_cast<int>(n.results.size());
-  t.type = program::compute_type_of(n.compute);
-  t.accumulated = print::region_accumulated(n);
-  t.self = s.text.values->dtype(n.inputs[0]);
-  for (int i = 0; i < t.results; ++i) {
-    t.stored[i] = n.results[static_cast<size_t>(i)];
-  }
-  return t;
-}
-
 class Interpreting {
  public:
   explicit Interpreting(const InterpretedStep& s)
@@ -169,7 +152,7 @@ bool can_interpret(const RegionStep& s) {
   }
   return s.text.reduction < 0 ||
          (node_of(s, s.text.reduction).inputs.size() == 1 &&
-          can_interpret(reduce_text(s)));
+          can_interpret(print::region_reduction(s.text)));
 }
 
 void interpret_walk(const InterpretedStep& s,
@@ -209,7 +192,7 @@ void interpret_reduction(const InterpretedStep& s, ReduceRun run,
                          const std::vector<Number>& nothing) {
   const RegionStep& step = *s.step;
   const RegionNode& n = node_of(step, step.text.reduction);
-  const print::ReduceText text = reduce_text(step);
+  const print::ReduceText text = print::region_reduction(step.text);
   Interpreting now(s);
   now.nodes();
   // Its elements in the order in which the kernel takes them.

@@ -1,11 +1,11 @@
 #include "backends/cuda/engine/region_run.h"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "backends/cuda/device/region_params.cuh"
 #include "backends/cuda/device/region_row_params.cuh"
+#include "backends/cuda/engine/argument.h"
 #include "backends/cuda/engine/numbers.h"
 #include "backends/cuda/engine/reduce_launch.h"
 #include "backends/cuda/engine/region_interpret.h"
@@ -19,41 +19,6 @@ namespace sy::cuda {
 namespace {
 
 using print::ReduceShell;
-
-// The argument of a kernel, part by part: its size depends on how many operands
-// and numbers there are.
-class Argument {
- public:
-  template <class T>
-  void add(const T& part) {
-    static_assert(sizeof(T) % 8 == 0);
-    put(&part, sizeof(T));
-  }
-  void add(char* const* data, int n) {
-    put(data, static_cast<size_t>(n) * sizeof(char*));
-  }
-  // A walk of the first n operands.
-  void add(const RegionWalk& w, int n) {
-    put(&w,
-        sizeof(Walk<1>) + (static_cast<size_t>(n) - 1) * sizeof(w.strides[0]));
-  }
-  void add(const std::vector<Number>& numbers) {
-    const size_t n = std::max<size_t>(numbers.size(), 1);
-    if (!numbers.empty()) put(numbers.data(), numbers.size() * sizeof(Number));
-    used_ += (n - numbers.size()) * sizeof(Number);
-  }
-  void* data() { return bytes_; }
-  size_t size() const { return used_; }
-
- private:
-  void put(const void* from, size_t n) {
-    SY_INTERNAL_ASSERT(used_ + n <= sizeof(bytes_));
-    std::memcpy(bytes_ + used_, from, n);
-    used_ += n;
-  }
-  alignas(16) char bytes_[4096] = {};
-  size_t used_ = 0;
-};
 
 // The kernels of a reduction that is cut into blocks, if they are there.
 class StepKernels final : public ReduceKernels {
@@ -117,13 +82,14 @@ class RegionRun {
     return out;
   }
   // The accumulators of no elements.
-  void add_nothing(const RegionNode& node, std::vector<Number>* to) const {
-    const program::ComputeType accumulated = print::region_accumulated(node);
-    for (int i = 0; i < node.body.n_results; ++i) {
-      const bool is_bool = node.body.results[i].is_bool;
-      to->push_back(node.identity == nullptr
-                        ? Number{}
-                        : number_of(node.identity[i], accumulated, is_bool));
+  void add_nothing(const print::RegionText& t, std::vector<Number>* to) const {
+    const print::ReduceText r = print::region_reduction(t);
+    const RegionNode& node = region_.nodes[static_cast<size_t>(t.reduction)];
+    for (int i = 0; i < r.accumulators; ++i) {
+      to->push_back(
+          node.identity == nullptr
+              ? Number{}
+              : number_of(node.identity[i], r.accumulated, r.is_bool(i)));
     }
   }
 
@@ -191,14 +157,14 @@ class RegionRun {
       int lanes, kept;
     } const room = {cut.lanes, resident ? static_cast<int>(bytes) : 0};
     a.add(room);
-    a.add(data.data(), count);
-    a.add(space_.walk(operands, order, keep), count);
-    a.add(elements, count);
+    a.add_data(data.data(), count);
+    a.add_places(space_.walk(operands, order, keep), count);
+    a.add_places(elements, count);
     std::vector<Number> list = numbers(print::region_row_numbers(t));
     for (const print::RegionText& p : t.phases) {
-      add_nothing(region_.nodes[static_cast<size_t>(p.reduction)], &list);
+      add_nothing(p, &list);
     }
-    a.add(list);
+    a.add_numbers(list.data(), list.size());
     const detail::DeviceCall named(name_of(prepared_.steps().front()), kCUDA,
                                    call_.device);
     LaunchShape shape = shape_for(n, 1, static_cast<unsigned>(side));
@@ -283,9 +249,10 @@ class RegionRun {
     a.add(static_cast<long long>(n));
     a.add(static_cast<long long>(shape.skipped));
     a.add(static_cast<long long>(shape.n_packs));
-    a.add(data.data(), count);
-    a.add(w, count);
-    a.add(numbers(print::region_numbers(t)));
+    a.add_data(data.data(), count);
+    a.add_places(w, count);
+    const std::vector<Number> list = numbers(print::region_numbers(t));
+    a.add_numbers(list.data(), list.size());
     std::vector<const TensorBase*> used;
     for (const int v : t.inputs) {
       used.push_back(&temporaries_[static_cast<size_t>(v)]);
@@ -339,12 +306,11 @@ class RegionRun {
              "[region] {}: expected elements to reduce, got sizes {}",
              node.name == nullptr ? "reduction" : node.name, call_.sizes);
     std::vector<Number> nothing;
-    add_nothing(node, &nothing);
-    const auto accumulator = static_cast<int64_t>(
-        compute_type_size(print::region_accumulated(node)));
+    add_nothing(t, &nothing);
+    const print::ReduceText text = print::region_reduction(t);
     std::vector<int64_t> sizes;
-    for (int i = 0; i < node.body.n_results; ++i) {
-      sizes.push_back(node.body.results[i].is_bool ? 1 : accumulator);
+    for (int i = 0; i < text.accumulators; ++i) {
+      sizes.push_back(text.accumulator_bytes(i));
     }
     // The dim along which elements lie closest together decides.
     const auto fastest = std::find_if(
@@ -374,10 +340,10 @@ class RegionRun {
     list.insert(list.end(), nothing.begin(), nothing.end());
     Argument a;
     a.add(head);
-    a.add(data.data(), operand_count);
-    a.add(keep_walk, operand_count);
-    a.add(reduce_walk, operand_count);
-    a.add(list);
+    a.add_data(data.data(), operand_count);
+    a.add_places(keep_walk, operand_count);
+    a.add_places(reduce_walk, operand_count);
+    a.add_numbers(list.data(), list.size());
     launch_reduce(run, kernels, a.data(), a.size());
     note_uses();
   }

@@ -1,10 +1,9 @@
-#include "backends/cuda/engine/scan.h"
-
 #include <algorithm>
 
-#include "aten/engine/calls.h"
+#include "aten/backend/engine_calls.h"
 #include "aten/engine/copy.h"
 #include "aten/engine/guard.h"
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/engine/numbers.h"
 #include "backends/cuda/engine/scan_interpret.h"
 #include "backends/cuda/engine/scan_launch.h"
@@ -46,8 +45,8 @@ Tensor dense_copy(const Tensor& t, ScalarType dtype) {
 }
 
 // The results may be self, element by element, and share no memory else.
-void run(const ScanOp& op, const ScanPlan& plan, const Tensor& self,
-         const Tensor& values, const Tensor& places) {
+void scan_to(const ScanOp& op, const ScanPlan& plan, const Tensor& self,
+             const Tensor& values, const Tensor& places) {
   const ScanLayout layout(self, values, places, plan.dim);
   SY_CHECK(layout.fits, Value,
            "[{}] self: expected at most {} groups of dims, got sizes {}",
@@ -89,51 +88,44 @@ void run(const ScanOp& op, const ScanPlan& plan, const Tensor& self,
            op.name, op.combine.body.n_steps);
 }
 
-void scan_into(const ScanOp& op, const ScanArgs& args, const ScanPlan& plan,
-               Tensor* const* outs) {
-  Tensor self(*args.self);
-  if (self.numel() == 0) return;
-  if (calls::narrows(self.dtype(), plan.result))
-    self = dense_copy(self, plan.result);
-  const int n = result_count(op);
-  // A result that lies over self in another way is made beside it.
-  Tensor to[2];
-  for (int i = 0; i < n; ++i) {
-    const Sharing s = sharing(*outs[i], self);
-    const bool direct = s == Sharing::None || (s == Sharing::Full && i == 0);
-    to[i] = direct ? *outs[i]
-                   : Tensor(make_tensor(self.sizes(), outs[i]->dtype(),
-                                        self.device()));
-  }
-  if (!ScanLayout(self, to[0], to[1], plan.dim).fits ||
-      !is_element_aligned(self)) {
-    self = dense_copy(self, self.dtype());
-    for (int i = 0; i < n; ++i) {
-      to[i] =
-          Tensor(make_tensor(self.sizes(), outs[i]->dtype(), self.device()));
-    }
-  }
-  run(op, plan, self, to[0], to[1]);
-  for (int i = 0; i < n; ++i) {
-    if (!to[i].is_same(*outs[i])) copy_tensor(*outs[i], to[i]);
-  }
-}
-
-auto runner(const ScanOp& op, const ScanArgs& args) {
-  return [&](const ScanPlan& plan, Tensor* const* outs) {
-    scan_into(op, args, plan, outs);
-  };
-}
-
 }  // namespace
 
-void scan_results(const ScanOp& op, const ScanArgs& args, Tensor* results) {
-  calls::scan_results(op, args, results, runner(op, args));
-}
-
-void scan_outs(const ScanOp& op, const ScanArgs& args,
-               const OperatorEntry& writer, Tensor* const* outs) {
-  calls::scan_outs(op, args, writer, outs, runner(op, args));
-}
+// Elements are grouped by their number alone: results of floats are the same in
+// every run, and those of a row whatever rows are beside it. Long rows are read
+// and written once: blocks look back at what others made, in groups that do not
+// depend on timing. No call waits for the device.
+struct ScanWays {
+  static void run(const ScanOp& op, const ScanArgs& args, const ScanPlan& plan,
+                  Tensor* const* outs) {
+    Tensor self(*args.self);
+    if (self.numel() == 0) return;
+    if (calls::narrows(self.dtype(), plan.result))
+      self = dense_copy(self, plan.result);
+    const int n = result_count(op);
+    // A result that lies over self in another way is made beside it.
+    Tensor to[2];
+    for (int i = 0; i < n; ++i) {
+      const Sharing s = sharing(*outs[i], self);
+      const bool direct = s == Sharing::None || (s == Sharing::Full && i == 0);
+      to[i] = direct ? *outs[i]
+                     : Tensor(make_tensor(self.sizes(), outs[i]->dtype(),
+                                          self.device()));
+    }
+    if (!ScanLayout(self, to[0], to[1], plan.dim).fits ||
+        !is_element_aligned(self)) {
+      self = dense_copy(self, self.dtype());
+      for (int i = 0; i < n; ++i) {
+        to[i] =
+            Tensor(make_tensor(self.sizes(), outs[i]->dtype(), self.device()));
+      }
+    }
+    scan_to(op, plan, self, to[0], to[1]);
+    for (int i = 0; i < n; ++i) {
+      if (!to[i].is_same(*outs[i])) copy_tensor(*outs[i], to[i]);
+    }
+  }
+};
 
 }  // namespace sy::cuda
+
+template struct sy::ScanCalls<sy::cuda::ScanWays>;

@@ -7,8 +7,9 @@
 
 #include "aten/program/program.h"
 
-// Element programs as CUDA C++: the statements for one element. Shells around
-// them (print/pointwise.h, reduce.h, scan.h) load, store and loop.
+// Element programs as CUDA C++: the statements for one element. Printers
+// (op_printer.h, reduce.h, scan.h) put them into the members of an Op, for the
+// shells of device/, which loop.
 
 namespace sy::cuda::print {
 
@@ -27,15 +28,15 @@ struct Body {
 // `operands` are expressions (names, mostly) of the inputs and then of the
 // uniforms, already in the compute type or bool8. `prefix` begins the names of
 // temporaries. Integer divisions by 0 set the variable `divided` (an int that
-// the shell declares) to 1 and give 0. Throws InternalError for a primitive
+// the Op declares) to 1 and give 0. Throws InternalError for a primitive
 // outside its domain.
 Body print_body(const program::Program& p, program::ComputeType type,
                 const std::vector<std::string>& operands,
                 std::string_view prefix, int indent);
 
 // The files of functors that the program needs, as they are included:
-// "functors/arithmetic.cuh". Shells include them, after "kernel.cuh" and
-// outside of any namespace.
+// "functors/arithmetic.cuh". Kernels include them after "element.cuh", outside
+// of any namespace.
 std::vector<std::string_view> needed_files(const program::Program& p,
                                            program::ComputeType type);
 

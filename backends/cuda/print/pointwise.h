@@ -5,9 +5,9 @@
 
 #include "aten/program/program.h"
 
-// Pointwise kernels: an element program with loads, stores and a loop around
-// it. A kernel depends on the dtypes of its operands and on how these lie, by
-// classes; sizes, strides and numbers are arguments.
+// Pointwise kernels: an element program as an Op, in a shell of
+// device/pointwise.cuh. A kernel depends on the dtypes of its operands and on
+// how these lie, by classes; sizes, strides and numbers are arguments.
 
 namespace sy::cuda::print {
 
@@ -54,23 +54,9 @@ PointwiseTile tile_of(const PointwiseKernel& k);
 // elements lie in packs of operands of `narrow` to `broad` bytes each.
 int cost_of(const program::Program& p, program::ComputeType type);
 PointwiseTile packed_tile(int cost, int narrow, int broad);
-inline constexpr int kPointwiseThreads = 256;  // a block, at most
-inline constexpr int kMaxTransposed = 4;       // as shared memory is 48 KB
+inline constexpr int kMaxTransposed = 4;  // as shared memory is 48 KB
 
-// The argument of the kernel:
-//
-//   LaunchHead head;
-//   int64_t n;               // elements, or packs
-//   int32_t vectors, dims;   // kLinear: whether there are packs, and how many
-//                            // elements before the first the grid begins, so
-//                            // that operands are aligned where packs begin;
-//                            // kWide: how many dims
-//   void* data[operands];    // first elements; null for immediate inputs
-//   uint64_t numbers[...];   // uniforms and immediate inputs: low bytes
-//   Strides<rank, operands>, Squares<operands> or WideStrides<operands>
-//                            // of device/pointwise.cuh; kLinear: nothing
-//
-// Every member is aligned to 8 bytes.
+// A kernel whose argument is a PointwiseParams of device/pointwise_params.cuh.
 std::string print_pointwise(const PointwiseKernel& k, const std::string& name);
 
 }  // namespace sy::cuda::print

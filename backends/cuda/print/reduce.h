@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "aten/program/compute_type.h"
 #include "aten/program/op_desc.h"
 
 // Reductions as kernels: a struct of their programs for the shell in
@@ -26,6 +27,12 @@ struct ReduceText {
 
   bool is_bool(int accumulator) const {
     return map->results[accumulator].is_bool;
+  }
+  program::ComputeType accumulator_type(int i) const {
+    return is_bool(i) ? program::ComputeType::b8 : accumulated;
+  }
+  int64_t accumulator_bytes(int i) const {
+    return static_cast<int64_t>(compute_type_size(accumulator_type(i)));
   }
   // How many numbers the kernel takes: those of map, of combine and of finish,
   // then the accumulators of no elements, of type `accumulated`.

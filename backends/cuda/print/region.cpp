@@ -17,143 +17,45 @@ class WalkPrinter : RegionPrinter {
   WalkPrinter(const std::string& name, const RegionText& t)
       : RegionPrinter(name, t) {}
 
-  std::string print(const RegionPacks& packs) {
+  std::string print(const RegionPacks& taken) {
+    const int n = static_cast<int>(t_.inputs.size() + t_.outputs.size());
     need_nodes(t_);
-    begin("region.cuh", "RegionWalkParams", operands(),
-          region_numbers(t_).size());
-    load(t_.inputs.size() + t_.outputs.size(), "data");
-    outputs(t_, t_.inputs.size(), t_.inputs.size() + t_.outputs.size());
-    add("  __device__ Out compute([[maybe_unused]] const In& in) const {\n");
-    open();
+    begin("region.cuh", "RegionWalkParams", n, region_numbers(t_).size(),
+          false);
+    const Operands in = inputs(taken.fixed), out = outputs_of(t_, in.size());
+    load(in);
+    outputs(out);
+    add("  __device__ Out compute([[maybe_unused]] const In& in) const {{\n");
     nodes(t_);
-    close();
-    return_outputs(t_);
-    if (packs.width == 1) {
-      end("kRegionThreads",
-          str("region_walk<{}_parts::Op, {}>", name_, operands()));
-      return std::move(out_);
+    give_outputs(t_);
+    std::string shell = str("region_walk<{}_parts::Op, {}>", name_, n);
+    if (taken.width > 1) {
+      packs(in, out, taken.width);
+      shell = str("region_walk_packs<{}_parts::Op, {}, {}, {}>", name_, n,
+                  taken.width, taken.unroll);
     }
-    load_packs(packs);
-    store_packs(packs);
-    end("kRegionThreads", str("region_walk_packs<{}_parts::Op, {}, {}, {}>",
-                              name_, operands(), packs.width, packs.unroll));
+    end("kRegionThreads", shell);
     return std::move(out_);
-  }
-
- private:
-  int operands() const {
-    return static_cast<int>(t_.inputs.size() + t_.outputs.size());
-  }
-  std::string at_places() const {
-    return str("const int64_t (&at)[{}]", operands());
-  }
-
-  // Inputs and outputs of the elements of a pack.
-  void load_packs(const RegionPacks& packs) {
-    const auto is_fixed = [&](size_t i) { return (packs.fixed >> i & 1) != 0; };
-    const auto element = [&](size_t i) {
-      return element_name(t_.values->dtype(t_.inputs[i]));
-    };
-    add("  struct Ins {\n");
-    for (size_t i = 0; i < t_.inputs.size(); ++i) {
-      const std::string type =
-          is_fixed(i) ? std::string(element(i))
-                      : str("Pack<{}, {}>", element(i), packs.width);
-      add("    ", type, " v", t_.inputs[i], ";\n");
-    }
-    if (t_.inputs.empty()) add("    char none;\n");
-    add("  };\n  __device__ Ins load_packs(", at_places(),
-        ") const {\n    return {");
-    for (size_t i = 0; i < t_.inputs.size(); ++i) {
-      add(i == 0 ? "" : ",\n            ",
-          is_fixed(i) ? "read_at<" : "read_pack<", element(i));
-      if (!is_fixed(i)) add(", ", packs.width);
-      add(">(p.data[", i, "], at[", i, "])");
-    }
-    if (t_.inputs.empty()) add("static_cast<char>(at[0])");
-    add("};\n  }\n  __device__ In element(const Ins& in, "
-        "[[maybe_unused]] int e) const {\n    return {");
-    for (size_t i = 0; i < t_.inputs.size(); ++i) {
-      add(i == 0 ? "in.v" : ", in.v", t_.inputs[i],
-          is_fixed(i) ? "" : ".at[e]");
-    }
-    if (t_.inputs.empty()) add("in.none");
-    add("};\n  }\n");
-  }
-  void store_packs(const RegionPacks& packs) {
-    add("  struct Outs {\n");
-    for (size_t i = 0; i < t_.outputs.size(); ++i) {
-      add("    Pack<", output_element(t_, i), ", ", packs.width, "> o", i,
-          ";\n");
-    }
-    add("  };\n  __device__ void put(Outs& outs, int e, const Out& out) const "
-        "{\n");
-    for (size_t i = 0; i < t_.outputs.size(); ++i) {
-      add("    outs.o", i, ".at[e] = out.o", i, ";\n");
-    }
-    add("  }\n  __device__ void store_packs(const Outs& outs, ", at_places(),
-        ") const {\n");
-    for (size_t i = 0; i < t_.outputs.size(); ++i) {
-      const size_t operand = t_.inputs.size() + i;
-      add("    write_pack(p.data[", operand, "], at[", operand, "], outs.o", i,
-          ");\n");
-    }
-    add("  }\n");
   }
 };
 
-class ReductionPrinter : RegionPrinter {
+class RegionReducePrinter : RegionPrinter {
  public:
-  ReductionPrinter(const std::string& name, const RegionText& t)
+  RegionReducePrinter(const std::string& name, const RegionText& t)
       : RegionPrinter(name, t) {}
 
   std::string print(ReduceShell shell) {
+    const ReduceText r = region_reduction(t_);
     need_nodes(t_);
-    set_reduction(t_.reduction);
+    need_reduction(r);
     const int n = static_cast<int>(t_.inputs.size());
     begin("region.cuh", "RegionReduceParams", n,
-          region_numbers(t_).size() + static_cast<size_t>(accumulators()));
-    accumulator();
-    load(t_.inputs.size(), "inputs");
-    map(t_);
-    combine();
-    finish();
-    nothing(number_);  // after all numbers of programs
-    planes();
-    constexpr std::string_view kShells[] = {"region_rows", "region_columns"};
-    end("kReduceThreads",
-        shell == ReduceShell::kPieces
-            ? std::string("reduce_pieces")
-            : str("{}<{}_parts::Op, {}>", kShells[static_cast<int>(shell)],
-                  name_, n));
-    return std::move(out_);
-  }
-
- private:
-  void finish() {
-    add("  __device__ void finish(const Acc& a, int64_t at) const {\n");
-    open();
-    const std::vector<std::string> results = finished();
-    for (size_t i = 0; i < results.size(); ++i) {
-      add("    static_cast<", element_name(node_->results[i]), "*>(p.results[",
-          i, "])[at] =\n        ", results[i], ";\n");
-    }
-    close();
-    add("  }\n");
-  }
-
-  void planes() {
-    add("  __device__ void keep(const Acc& a, int64_t at) const {\n");
-    for (int i = 0; i < accumulators(); ++i) {
-      add("    static_cast<", type_name(accumulator_type(i)), "*>(p.planes[", i,
-          "])[at] = a.a", i, ";\n");
-    }
-    add("  }\n  __device__ Acc kept(int64_t at) const {\n    return {");
-    for (int i = 0; i < accumulators(); ++i) {
-      add(i == 0 ? "" : ",\n            ", "static_cast<const ",
-          type_name(accumulator_type(i)), "*>(p.planes[", i, "])[at]");
-    }
-    add("};\n  }\n");
+          region_numbers(t_).size() + static_cast<size_t>(r.accumulators),
+          true);
+    load(inputs(), "inputs");
+    return kernel(
+        r, r.type, kMapped, [&] { return mapped(t_); }, shell,
+        str("RegionSource<{}_parts::Op, {}>", name_, n));
   }
 };
 
@@ -178,8 +80,21 @@ int RegionText::first_value(int node) const {
   return static_cast<int>(v);
 }
 
-program::ComputeType region_accumulated(const RegionNode& node) {
-  return accumulated_in(*node.combine, program::compute_type_of(node.compute));
+ReduceText region_reduction(const RegionText& text) {
+  const RegionNode& n = text.region->nodes[static_cast<size_t>(text.reduction)];
+  ReduceText r;
+  r.map = &n.body;
+  r.combine = n.combine;
+  r.finish = n.finish;
+  r.accumulators = n.body.n_results;
+  r.results = static_cast<int>(n.results.size());
+  r.type = program::compute_type_of(n.compute);
+  r.accumulated = accumulated_in(*n.combine, r.type);
+  r.self = text.values->dtype(n.inputs[0]);
+  for (int i = 0; i < r.results; ++i) {
+    r.stored[i] = n.results[static_cast<size_t>(i)];
+  }
+  return r;
 }
 
 std::vector<int> region_numbers(const RegionText& t) {
@@ -236,7 +151,7 @@ std::string print_region_walk(const std::string& name, const RegionText& t,
 
 std::string print_region_reduce(const std::string& name, const RegionText& t,
                                 ReduceShell shell) {
-  return ReductionPrinter(name, t).print(shell);
+  return RegionReducePrinter(name, t).print(shell);
 }
 
 }  // namespace sy::cuda::print

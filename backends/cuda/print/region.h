@@ -26,11 +26,11 @@ struct RegionText {
   int first_number(int node) const;  // of a node's numbers, in a call's
 };
 
-// The numbers of a kernel, in order, by their places among the call's. Those of
-// a reduction are followed by the accumulators of no elements.
+// The numbers of a kernel, in order, by their places among the call's. The
+// numbers of a reduction are followed by the accumulators of no elements.
 std::vector<int> region_numbers(const RegionText& text);
-// The type in which a reduction's accumulators are.
-program::ComputeType region_accumulated(const RegionNode& node);
+// The reduction of a text. `self`: the dtype of its first input.
+ReduceText region_reduction(const RegionText& text);
 
 // How a walk takes its elements: one by one, or `width` side by side, of which
 // a thread has `unroll` packs on their way. Bit i of `fixed`: input i is the

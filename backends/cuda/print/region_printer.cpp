@@ -6,61 +6,39 @@
 
 namespace sy::cuda::print {
 
-void RegionPrinter::need(const Program* p, ComputeType type) {
-  if (p == nullptr) return;
-  for (const std::string_view f : needed_files(*p, type)) {
-    if (std::find(files_.begin(), files_.end(), f) == files_.end()) {
-      files_.push_back(f);
-    }
-  }
-}
-
 void RegionPrinter::need_nodes(const RegionText& text) {
   for (const int i : text.nodes) {
     need(&node(i).body, program::compute_type_of(node(i).compute));
   }
 }
 
-void RegionPrinter::set_reduction(int i) {
-  node_ = &node(i);
-  type_ = program::compute_type_of(node_->compute);
-  accumulated_ = region_accumulated(*node_);
-  need(&node_->body, type_);
-  need(node_->combine, accumulated_);
-  need(node_->finish, type_);
-}
-
 void RegionPrinter::begin(std::string_view file, std::string_view params,
-                          int n_operands, size_t numbers) {
-  files_.push_back(file);
-  for (const std::string_view f : files_) add("#include \"", f, "\"\n");
-  add("\nnamespace ", name_, "_parts {\n\nusing Params = ", params, "<",
-      n_operands, ", ", std::max<size_t>(numbers, 1),
-      ">;\n\nstruct Op {\n  const Params& p;\n",
-      "  __device__ explicit Op(const Params& q) : p(q) {}\n\n");
+                          int n_operands, size_t numbers,
+                          bool reports_at_once) {
+  OpPrinter::begin({.file = file,
+                    .params = str("{}<{}, {}>", params, n_operands,
+                                  std::max<size_t>(numbers, 1)),
+                    .at = bytes_of(n_operands),
+                    .reports_at_once = reports_at_once});
 }
 
-void RegionPrinter::end(std::string_view threads, std::string_view shell) {
-  add("};\n\n}  // namespace ", name_, "_parts\n\nSY_KERNEL(", name_, ", ",
-      name_, "_parts::Params, ", threads, ") {\n  ", shell, "(", name_,
-      "_parts::Op(p));\n}\n");
-}
-
-void RegionPrinter::load(size_t n, std::string_view data) {
-  add("  struct In {\n");
+OpPrinter::Operands RegionPrinter::inputs(uint64_t fixed) const {
+  Operands out;
   for (const int v : t_.inputs) {
-    add("    ", element_name(t_.values->dtype(v)), " v", v, ";\n");
+    const size_t i = out.size();
+    out.push_back({str("v{}", v), element_name(t_.values->dtype(v)), i,
+                   (fixed >> i & 1) != 0});
   }
-  if (t_.inputs.empty()) add("    char none;\n");
-  add("  };\n  __device__ In load(const int64_t (&at)[", n,
-      "]) const {\n    return {");
-  for (size_t i = 0; i < t_.inputs.size(); ++i) {
-    add(i == 0 ? "" : ",\n            ", "*reinterpret_cast<const ",
-        element_name(t_.values->dtype(t_.inputs[i])), "*>(p.", data, "[", i,
-        "] + at[", i, "])");
+  return out;
+}
+
+OpPrinter::Operands RegionPrinter::outputs_of(const RegionText& text,
+                                              size_t first) const {
+  Operands out;
+  for (size_t i = 0; i < text.outputs.size(); ++i) {
+    out.push_back({str("o{}", i), output_element(text, i), first + i});
   }
-  if (t_.inputs.empty()) add("static_cast<char>(at[0])");
-  add("};\n  }\n");
+  return out;
 }
 
 std::string RegionPrinter::value(int v) const {
@@ -82,37 +60,6 @@ std::vector<std::string> RegionPrinter::arguments(const RegionNode& n) const {
   return out;
 }
 
-std::vector<std::string> RegionPrinter::run(const Program& p, ComputeType type,
-                                            std::vector<std::string> operands,
-                                            std::string_view prefix,
-                                            ComputeType given) {
-  for (int i = 0; i < p.n_uniforms; ++i) {
-    const bool is_bool = (p.bool_uniforms >> i & 1) != 0;
-    std::string n = str("p.numbers[{}].{}", number_++,
-                        member_of(is_bool ? ComputeType::b8 : given));
-    // A number of 64 bits is a long long, which is no int64_t for some hosts.
-    if (!is_bool && (given != type || type == ComputeType::i64)) {
-      n = str("static_cast<{}>({})", type_name(type), n);
-    }
-    operands.push_back(std::move(n));
-  }
-  divides_ |= may_divide_by_zero(p, type);
-  Body b = print_body(p, type, operands, prefix, 4);
-  out_ += b.statements;
-  return std::move(b.results);
-}
-
-void RegionPrinter::open() {
-  opened_ = out_.size();
-  divides_ = false;
-}
-
-void RegionPrinter::close() {
-  if (!divides_) return;
-  out_.insert(opened_, "    int divided = 0;\n");
-  add("    if (divided != 0) report(p.head, Fault::kDivision, -1, 0, 0);\n");
-}
-
 void RegionPrinter::nodes(const RegionText& text) {
   for (const int i : text.nodes) {
     const RegionNode& n = node(i);
@@ -120,111 +67,19 @@ void RegionPrinter::nodes(const RegionText& text) {
     const std::vector<std::string> results =
         run(n.body, type, arguments(n), str("n{}_", i));
     for (size_t k = 0; k < results.size(); ++k) {
-      add("    const ", element_name(n.results[k]), " v",
-          t_.first_value(i) + static_cast<int>(k), " = ",
-          stored(results[k], type, n.body.results[k].is_bool, n.results[k]),
-          ";\n");
+      add("    const {} v{} = {};\n", element_name(n.results[k]),
+          t_.first_value(i) + static_cast<int>(k),
+          stored(results[k], type, n.body.results[k].is_bool, n.results[k]));
     }
   }
 }
 
-void RegionPrinter::return_outputs(const RegionText& text) {
-  add("    return {");
-  for (size_t i = 0; i < text.outputs.size(); ++i) {
-    add(i == 0 ? "" : ",\n            ", "element_cast<",
-        output_element(text, i), ">(", value(output(text, i).value), ")");
-  }
-  add("};\n  }\n");
-}
-
-void RegionPrinter::outputs(const RegionText& text, size_t first, size_t n) {
-  add("  struct Out {\n");
-  for (size_t i = 0; i < text.outputs.size(); ++i) {
-    add("    ", output_element(text, i), " o", i, ";\n");
-  }
-  add("  };\n  __device__ void store(const Out& out, const int64_t (&at)[", n,
-      "]) const {\n");
-  for (size_t i = 0; i < text.outputs.size(); ++i) {
-    add("    write_at(p.data[", first + i, "], at[", first + i, "], out.o", i,
-        ");\n");
-  }
-  add("  }\n");
-}
-
-void RegionPrinter::accumulator() {
-  add("  struct Acc {\n");
-  for (int i = 0; i < accumulators(); ++i) {
-    add("    ", type_name(accumulator_type(i)), " a", i, ";\n");
-  }
-  add("  };\n");
-}
-
-void RegionPrinter::map(const RegionText& text) {
-  add("  __device__ Acc map([[maybe_unused]] const In& in) const {\n");
-  open();
-  nodes(text);
-  give(run(node_->body, type_, arguments(*node_), "m"), type_);
-}
-
-void RegionPrinter::combine() {
-  add("  __device__ Acc combine(const Acc& a, const Acc& b) const {\n");
-  open();
-  std::vector<std::string> both;
-  for (const char* side : {"a.a", "b.a"}) {
-    for (int i = 0; i < accumulators(); ++i) {
-      both.push_back(str("{}{}", side, i));
-    }
-  }
-  give(run(*node_->combine, accumulated_, std::move(both), "c", type_),
-       accumulated_);
-}
-
-void RegionPrinter::give(const std::vector<std::string>& values,
-                         ComputeType from) {
-  close();
-  add("    return {");
-  for (int i = 0; i < accumulators(); ++i) {
-    const ComputeType to = accumulator_type(i);
-    const std::string& v = values[static_cast<size_t>(i)];
-    add(i == 0 ? "" : ", ");
-    if (to == from || to == ComputeType::b8) {
-      add(v);
-    } else {
-      add("static_cast<", type_name(to), ">(", v, ")");
-    }
-  }
-  add("};\n  }\n");
-}
-
-std::vector<std::string> RegionPrinter::finished() {
+void RegionPrinter::give_outputs(const RegionText& text) {
   std::vector<std::string> values;
-  for (int i = 0; i < accumulators(); ++i) {
-    const ComputeType type =
-        node_->body.results[i].is_bool ? ComputeType::b8 : type_;
-    add("    [[maybe_unused]] const ", type_name(type), " s", i,
-        " = static_cast<", type_name(type), ">(a.a", i, ");\n");
-    values.push_back(str("s{}", i));
+  for (size_t i = 0; i < text.outputs.size(); ++i) {
+    values.push_back(output_value(text, i));
   }
-  const Program* last = &node_->body;
-  if (node_->finish != nullptr) {
-    last = node_->finish;
-    values = run(*last, type_, std::move(values), "f");
-  }
-  std::vector<std::string> out;
-  for (size_t i = 0; i < node_->results.size(); ++i) {
-    out.push_back(
-        stored(values[i], type_, last->results[i].is_bool, node_->results[i]));
-  }
-  return out;
-}
-
-void RegionPrinter::nothing(int first) {
-  add("  __device__ Acc nothing() const {\n    return {");
-  for (int i = 0; i < accumulators(); ++i) {
-    add(i == 0 ? "" : ", ", "p.numbers[", first + i, "].",
-        member_of(accumulator_type(i)));
-  }
-  add("};\n  }\n");
+  give(values);
 }
 
 }  // namespace sy::cuda::print

@@ -18,37 +18,34 @@ class RowPrinter : RegionPrinter {
   std::string print() {
     for (const RegionText& t : row_.phases) {
       need_nodes(t);
-      set_reduction(t.reduction);
+      need_reduction(region_reduction(t));
     }
     need_nodes(t_);
     need_nodes(row_.rows);
     const size_t numbers = region_row_numbers(row_).size();
     begin("region_row.cuh", "RegionRowParams", row_.operands(),
-          numbers + static_cast<size_t>(region_row_accumulators(row_)));
-    load(n_, "data");
+          numbers + static_cast<size_t>(region_row_accumulators(row_)), true);
+    load(inputs());
     keep();
     stats();
     int nothing = static_cast<int>(numbers);
     for (size_t i = 0; i < row_.phases.size(); ++i) {
-      phase(i, nothing);
-      nothing += accumulators();
+      nothing = phase(i, nothing);
     }
-    add("  __device__ void reduce(RegionRow<Op, ", n_,
-        ">& row, Stats& stats) const {\n");
+    add("  __device__ void reduce(RegionRow<Op, {}>& row, Stats& stats) const "
+        "{{\n",
+        n_);
     for (size_t i = 0; i < row_.phases.size(); ++i) {
-      add("    row_phase<Phase", i, ">(row, stats);\n");
+      add("    row_phase<Phase{}>(row, stats);\n", i);
     }
-    add("  }\n  static constexpr bool kWalks = ",
-        t_.outputs.empty() ? "false" : "true", ";\n");
-    outputs(t_, t_.inputs.size(), n_);
+    add("  }}\n  static constexpr bool kWalks = {};\n",
+        t_.outputs.empty() ? "false" : "true");
+    outputs(outputs_of(t_, t_.inputs.size()));
     if (!t_.outputs.empty()) {
-      add("  __device__ Out compute([[maybe_unused]] const In& in,\n"
-          "                         [[maybe_unused]] const Stats& stats) const "
-          "{\n");
-      open();
+      add("  __device__ Out compute([[maybe_unused]] const In& in,\n           "
+          "              [[maybe_unused]] const Stats& stats) const {{\n");
       nodes(t_);
-      close();
-      return_outputs(t_);
+      give_outputs(t_);
     }
     finish_row();
     end("kReduceThreads", str("region_row<{}_parts::Op, {}>", name_, n_));
@@ -60,26 +57,26 @@ class RowPrinter : RegionPrinter {
   // the other.
   void keep() {
     add("  template <class E>\n  __device__ static E* part(char* room, int64_t "
-        "bytes) {\n    return reinterpret_cast<E*>(room + bytes);\n  }\n"
-        "  __device__ void keep([[maybe_unused]] char* room, [[maybe_unused]] "
+        "bytes) {{\n    return reinterpret_cast<E*>(room + bytes);\n  }}\n  "
+        "__device__ void keep([[maybe_unused]] char* room, [[maybe_unused]] "
         "int64_t k,\n                       [[maybe_unused]] const In& in) "
-        "const {\n");
+        "const {{\n");
     each_kept([&](size_t i, const std::string& place) {
-      add("    ", place, " = in.v", t_.inputs[i], ";\n");
+      add("    {} = in.v{};\n", place, t_.inputs[i]);
     });
-    add("  }\n  __device__ In again([[maybe_unused]] char* room, "
+    add("  }}\n  __device__ In again([[maybe_unused]] char* room, "
         "[[maybe_unused]] int64_t k,\n                      const int64_t "
-        "(&at)[",
-        n_, "]) const {\n    In in;\n");
+        "(&at)[{}]) const {{\n    In in;\n",
+        n_);
     for (size_t i = 0; i < t_.inputs.size(); ++i) {
       if ((row_.kept >> i & 1) != 0) continue;
-      add("    in.v", t_.inputs[i], " = read_at<", element(i), ">(p.data[", i,
-          "], at[", i, "]);\n");
+      add("    in.v{} = read_at<{}>(p.data[{}], at[{}]);\n", t_.inputs[i],
+          element(i), i, i);
     }
     each_kept([&](size_t i, const std::string& place) {
-      add("    in.v", t_.inputs[i], " = ", place, ";\n");
+      add("    in.v{} = {};\n", t_.inputs[i], place);
     });
-    add("    return in;\n  }\n");
+    add("    return in;\n  }}\n");
   }
   std::string_view element(size_t i) const {
     return element_name(t_.values->dtype(t_.inputs[i]));
@@ -95,55 +92,48 @@ class RowPrinter : RegionPrinter {
   }
 
   void stats() {
-    add("  struct Stats {\n");
+    add("  struct Stats {{\n");
     for (const RegionText& t : row_.phases) {
       const RegionNode& n = node(t.reduction);
       for (size_t k = 0; k < n.results.size(); ++k) {
-        add("    ", element_name(n.results[k]), " v",
-            t.first_value(t.reduction) + static_cast<int>(k), ";\n");
+        add("    {} v{};\n", element_name(n.results[k]),
+            t.first_value(t.reduction) + static_cast<int>(k));
       }
     }
-    add("  };\n");
+    add("  }};\n");
   }
 
-  void phase(size_t i, int first_nothing) {
+  // Returns the number after that of its last accumulator.
+  int phase(size_t i, int first_nothing) {
     const RegionText& t = row_.phases[i];
-    set_reduction(t.reduction);
-    add("  struct Phase", i,
-        " {\n  const Op& op;\n  const Stats& stats;\n"
-        "  const Params& p;\n  __device__ Phase",
-        i, "(const Op& o, const Stats& s) : op(o), stats(s), p(o.p) {}\n");
-    accumulator();
-    map(t);
-    combine();
-    add("  __device__ void finish(const Acc& a, Stats& to) const {\n");
-    open();
-    const std::vector<std::string> results = finished();
-    for (size_t k = 0; k < results.size(); ++k) {
-      add("    to.v", t.first_value(t.reduction) + static_cast<int>(k), " = ",
-          results[k], ";\n");
-    }
-    close();
-    add("  }\n");
-    nothing(first_nothing);
-    add("  };\n");
+    const ReduceText r = region_reduction(t);
+    add("  struct Phase{} {{\n  const Op& op;\n  const Stats& stats;\n  const "
+        "Params& p;\n  __device__ Phase{}(const Op& o, const Stats& s) : "
+        "op(o), "
+        "stats(s), p(o.p) {{}}\n",
+        i, i);
+    combined(r, r.type, kMapped, [&] { return mapped(t); });
+    finish(r, "Stats& to", [&](int k) {
+      return str("to.v{}", t.first_value(t.reduction) + k);
+    });
+    nothing(r, first_nothing);
+    add("  }};\n");
+    return first_nothing + r.accumulators;
   }
 
   void finish_row() {
-    add("  __device__ void finish_row([[maybe_unused]] const In& in,\n"
-        "                             [[maybe_unused]] const Stats& stats,\n"
-        "                             [[maybe_unused]] const int64_t (&at)[",
-        n_, "]) const {\n");
-    open();
+    add("  __device__ void finish_row([[maybe_unused]] const In& in,\n         "
+        "                    [[maybe_unused]] const Stats& stats,\n            "
+        "                 [[maybe_unused]] const int64_t (&at)[{}]) const {{\n",
+        n_);
     nodes(row_.rows);
-    close();
+    report();
     const size_t first = t_.inputs.size() + t_.outputs.size();
     for (size_t i = 0; i < row_.rows.outputs.size(); ++i) {
-      add("    write_at(p.data[", first + i, "], at[", first + i,
-          "], element_cast<", output_element(row_.rows, i), ">(",
-          value(output(row_.rows, i).value), "));\n");
+      add("    write_at(p.data[{}], at[{}], {});\n", first + i, first + i,
+          output_value(row_.rows, i));
     }
-    add("  }\n");
+    add("  }}\n");
   }
 
   const RegionRowText& row_;

@@ -94,16 +94,5 @@ TEST(Convolution, weights_of_many_places_are_the_same_each_time) {
   EXPECT_TRUE(same(once.to(kCPU), by_weight(g.cuda, x.cuda, w.cuda)));
 }
 
-TEST(Convolution, errors_are_those_of_the_cpu) {
-  const Tensor x = pair(numbers({1, 3, 4, 4}, kFloat)).cuda;
-  const Tensor w = pair(numbers({2, 3, 5, 5}, kFloat)).cuda;
-  EXPECT_THROW(convolution(x, w, std::nullopt, {1}, {0}, {1}, false, {0}, 1),
-               ValueError);
-  EXPECT_THROW(convolution(x, w, std::nullopt, {0}, {1}, {1}, false, {0}, 1),
-               ValueError);
-  EXPECT_THROW(convolution(x, w, std::nullopt, {1}, {1}, {1}, false, {0}, 2),
-               ValueError);
-}
-
 }  // namespace
 }  // namespace sy::cuda::testing

@@ -107,6 +107,7 @@ TEST(Places, beyond_2_to_the_31) {
   std::mt19937_64 random(3);
   const int64_t sizes[] = {65537, 3, 65536, 5, 7, 2};
   WideStrides<2> s{};
+  s.dims = 6;
   int64_t numel = 1;
   for (int d = 0; d < 6; ++d) {
     s.sizes[d] = sizes[d];
@@ -119,7 +120,7 @@ TEST(Places, beyond_2_to_the_31) {
     const auto i =
         static_cast<int64_t>(random() % static_cast<uint64_t>(numel));
     int64_t at[2];
-    find(s, 6, i, at);
+    find(s, i, at);
     ASSERT_EQ(at[0], place(sizes, s.strides[0], i)) << i;
     ASSERT_EQ(at[1], place(sizes, s.strides[1], i)) << i;
   }

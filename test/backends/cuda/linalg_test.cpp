@@ -119,15 +119,6 @@ TEST(Linalg, addmm_scales_adds_and_broadcasts) {
   }
 }
 
-TEST(Linalg, a_beta_of_0_leaves_out_nan) {
-  const Pair a = pair(numbers({2, 3}, kFloat)),
-             b = pair(numbers({3, 2}, kFloat));
-  const Tensor nan = full({2, 2}, Scalar(NAN), TensorOptions(kFloat));
-  EXPECT_TRUE(near(mm(wide(a.cpu), wide(b.cpu)),
-                   addmm(pair(nan).cuda, a.cuda, b.cuda, Scalar(0), Scalar(1)),
-                   kFloat, 60));
-}
-
 TEST(Linalg, vectors) {
   for (const ScalarType dtype : all_dtypes()) {
     if (dtype == kBool) continue;
@@ -151,13 +142,6 @@ TEST(Linalg, vectors) {
       }
     }
   }
-}
-
-TEST(Linalg, errors_name_the_argument) {
-  const Tensor a = pair(numbers({2, 3}, kFloat)).cuda;
-  EXPECT_THROW(mm(a, a), ValueError);
-  EXPECT_THROW(bmm(a, a), ValueError);
-  EXPECT_THROW(mm(a, pair(numbers({3, 2}, kDouble)).cuda), Error);
 }
 
 }  // namespace

@@ -108,23 +108,6 @@ TEST(CtcLoss, gradients_are_those_of_the_cpu) {
   }
 }
 
-TEST(CtcLoss, layouts_are_read_as_they_are) {
-  const Case& c = cases()[1];
-  const Call call(c, kDouble, true);
-  const auto [losses, alpha] =
-      call.forward(call.log_probs.cpu, call.targets.cpu);
-  const Tensor x =
-      call.log_probs.cpu.transpose(0, 2).contiguous().to(kCUDA).transpose(0, 2);
-  const Tensor t = call.targets.cpu.t().contiguous().to(kCUDA).t();
-  const auto results = call.forward(x, t);
-  EXPECT_TRUE(near(losses, std::get<0>(results), kDouble, call.size()));
-  EXPECT_TRUE(near(alpha, std::get<1>(results), kDouble, call.size()));
-  EXPECT_TRUE(same(call.backward(call.log_probs.cuda, call.targets.cuda,
-                                 call.weights.cuda, results, false)
-                       .to(kCPU),
-                   call.backward(x, t, call.weights.cuda, results, false)));
-}
-
 // Lengths are tensors there and on the CPU; nothing of the loss runs on the
 // CPU.
 TEST(CtcLoss, whole_losses_train) {

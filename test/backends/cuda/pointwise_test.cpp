@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "backends/cuda/backend_gen.h"
 #include "backends/cuda/compile/images.h"
 #include "backends/cuda/compile/jit.h"
 #include "backends/cuda/compile/module.h"
@@ -56,7 +57,7 @@ void expect_equal(std::string_view name, const std::vector<Twin>& twins,
       testing::cpu_engine().run(op, {in.cpu.data(), scalars.data()});
   // The second call takes the short way, if there is one.
   for (int i = 0; i < 2; ++i) {
-    const Tensor got = pointwise(op, {in.cuda.data(), scalars.data()});
+    const Tensor got = kPointwise.run(op, {in.cuda.data(), scalars.data()});
     EXPECT_EQ(got.device(), on_cuda());
     EXPECT_EQ(difference(expected, got, share), "") << name << ", call " << i;
     EXPECT_EQ(got.strides(), expected.strides()) << name;
@@ -266,7 +267,7 @@ TEST_P(Pointwise, several_results) {
     const Inputs in(twins);
     Tensor expected[2], got[2];
     testing::cpu_engine().results(op, {in.cpu.data()}, expected);
-    pointwise_outputs(op, {in.cuda.data()}, got);
+    kPointwise.results(op, {in.cuda.data()}, got);
     for (int i = 0; i < 2; ++i) {
       EXPECT_EQ(difference(expected[i], got[i]), "") << i;
     }
@@ -285,7 +286,7 @@ void expect_written(std::string_view name, const std::vector<Twin>& twins,
   testing::cpu_engine().out(op, {in.cpu.data(), scalars.data()}, writer(),
                             out.cpu);
   const uint32_t version = out.cuda.impl()->version();
-  pointwise_out(op, {in.cuda.data(), scalars.data()}, writer(), out.cuda);
+  kPointwise.out(op, {in.cuda.data(), scalars.data()}, writer(), out.cuda);
   EXPECT_GT(out.cuda.impl()->version(), version);
   EXPECT_EQ(difference(out.cpu, out.cuda), "") << name;
   EXPECT_EQ(out.cuda.strides(), out.cpu.strides());
@@ -316,7 +317,7 @@ TEST_P(Pointwise, in_place) {
     const Inputs in({self, other});
     testing::cpu_engine().inplace(op, {in.cpu.data(), &alpha}, writer(),
                                   self.cpu);
-    pointwise_inplace(op, {in.cuda.data(), &alpha}, writer(), self.cuda);
+    kPointwise.inplace(op, {in.cuda.data(), &alpha}, writer(), self.cuda);
     EXPECT_EQ(difference(self.cpu, self.cuda), "");
   };
   for (int i = 0; i < 2; ++i) run(twin_of({30, 40}, kFloat, 1), y);
@@ -333,7 +334,7 @@ TEST_P(Pointwise, errors_are_those_of_the_contract) {
   const Inputs in({x, y});
   const Scalar alpha = 1;
   try {
-    pointwise(pointwise_op("aten::add.Tensor"), {in.cuda.data(), &alpha});
+    kPointwise.run(pointwise_op("aten::add.Tensor"), {in.cuda.data(), &alpha});
     FAIL();
   } catch (const ValueError& e) {
     EXPECT_NE(e.message().find("[add.Tensor]"), std::string::npos) << e.what();
@@ -342,9 +343,9 @@ TEST_P(Pointwise, errors_are_those_of_the_contract) {
   const Twin i = twin_of({30}, kInt);
   expect_equal("aten::bitwise_and.Tensor", {i, i});
   const Inputs floats({x, x});
-  EXPECT_THROW(
-      pointwise(pointwise_op("aten::bitwise_and.Tensor"), {floats.cuda.data()}),
-      TypeError);
+  EXPECT_THROW(kPointwise.run(pointwise_op("aten::bitwise_and.Tensor"),
+                              {floats.cuda.data()}),
+               TypeError);
 }
 
 TEST_P(Pointwise, integers_divided_by_zero) {
@@ -358,7 +359,7 @@ TEST_P(Pointwise, integers_divided_by_zero) {
     divisors[n - 1] = 0;
     b.cuda = to_device(b.cpu, on_cuda());
     const Inputs in({a, b});
-    const Tensor got = pointwise(op, {in.cuda.data()});
+    const Tensor got = kPointwise.run(op, {in.cuda.data()});
     EXPECT_THROW(to_device(got, Device(kCPU)), ValueError);
     // It was told once, and the device works.
     expect_equal("aten::add.Tensor", {a, a}, {1});
@@ -420,6 +421,7 @@ TEST(PointwiseInBackground, interpreted_by_what_an_earlier_process_kept) {
   if (!with_environment("SY_OTHER_PROCESS", "interpreter")) return;
   set_jit_mode(JitMode::kBackground);
   expect_equal("aten::bitwise_xor.Tensor", {x, y});
+  finish_compiling();
   EXPECT_GE(compile_counters().kept, 1);
 }
 

@@ -93,6 +93,33 @@ TEST(ReduceShell, the_second_pass_of_truth) {
       print_reduce("reduce_pieces_any_int64", t, ReduceShell::kPieces));
 }
 
+TEST(ReduceShell, functions_report_divisions_when_they_return) {
+  constexpr lang::Step kSteps[] = {{lang::Prim::floor_div, 2, 0, 1}};
+  constexpr program::Result kResults[] = {{2, false}};
+  const ScalarType stored[] = {kLong};
+  ReduceText t = reduction("aten::sum", ComputeType::i64, kLong, stored);
+  program::Program map;
+  map.steps = kSteps;
+  map.n_steps = 1;
+  map.results = kResults;
+  map.n_results = 1;
+  map.n_inputs = 1;
+  map.n_uniforms = 1;
+  map.n_registers = 3;
+  t.map = &map;
+  const std::string text = print_reduce("r", t, ReduceShell::kRows);
+  EXPECT_NE(
+      text.find(
+          "    int divided = 0;\n"
+          "    const int64_t m0 = i64::floor_div(load_value<int64_t>(x), "
+          "static_cast<int64_t>(p.numbers[0].i64), divided);\n"
+          "    if (divided != 0) report(p.head, Fault::kDivision, -1, 0, 0);\n"
+          "    return {m0};\n"),
+      std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("~Op"), std::string::npos) << text;
+}
+
 TEST(ReduceShell, only_sums_and_products_are_widened) {
   const auto of = [](const char* name, ComputeType type) {
     return accumulated_in(node_of(name).reduce->combine.body, type);

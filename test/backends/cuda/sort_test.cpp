@@ -174,13 +174,6 @@ TEST(Topk, along_any_dim_of_any_layout) {
   EXPECT_THROW(topk(one.cuda, 2), ValueError);
 }
 
-TEST(Ranks, composed_of_a_sort) {
-  const Pair p = pair(ties({4, 9}, kFloat, 11));
-  EXPECT_TRUE(same_two(kthvalue(p.cpu, 3, 0), kthvalue(p.cuda, 3, 0)));
-  EXPECT_TRUE(same_two(median(p.cpu, 1), median(p.cuda, 1)));
-  EXPECT_TRUE(same(median(p.cpu), median(p.cuda)));
-}
-
 TEST(Mode, the_smallest_of_the_most_frequent) {
   for (const ScalarType dtype : all_dtypes()) {
     for (const int64_t n : {1, 2, 9, 300, 5000}) {

@@ -2,9 +2,10 @@
 
 #include <atomic>
 
-#include "aten/backend/engines.h"
-#include "aten/engine/guard.h"
+#include "aten/backend/engine_calls.h"
+#include "aten/engine/copy.h"
 #include "aten/ops/all.h"
+#include "test/backends/third/backend_gen.h"
 
 namespace sy::third {
 namespace {
@@ -15,40 +16,20 @@ std::atomic<int> count{0};
 
 int reductions() { return count; }
 
-void reduce_results(const ReduceOp& op, const ReduceArgs& args,
-                    Tensor* results) {
-  ++count;
-  const Device here = args.self->device();
-  const Tensor copy = Tensor(*args.self).to(kCPU);
-  ReduceArgs on_host = args;
-  on_host.self = &copy;
-  engines_of(kCPU)->reduce->results(op, on_host, results);
-  for (int i = 0; i < op.n_results; ++i) results[i] = results[i].to(here);
-}
-
-Tensor reduce(const ReduceOp& op, const ReduceArgs& args) {
-  Tensor out;
-  reduce_results(op, args, &out);
-  return out;
-}
-
-void reduce_outs(const ReduceOp& op, const ReduceArgs& args,
-                 const OperatorEntry& writer, Tensor* const* outs) {
-  ReducePlan plan;
-  plan_reduce_outs(op, args, outs, &plan);
-  Tensor results[ReduceOp::kMaxResults];
-  reduce_results(op, args, results);
-  for (int i = 0; i < op.n_results; ++i) {
-    resize_output(op.name, *outs[i], plan.sizes);
-    outs[i]->copy_(results[i]);
-    outs[i]->impl()->bump_version(&writer);
+// Any reduction, on copies in the host's memory.
+struct ReduceWays {
+  static void run(const ReduceOp& op, const ReduceArgs& args, const ReducePlan&,
+                  Tensor* const* outs) {
+    ++count;
+    const Tensor copy = Tensor(*args.self).to(kCPU);
+    ReduceArgs on_host = args;
+    on_host.self = &copy;
+    Tensor results[ReduceOp::kMaxResults];
+    engines_of(kCPU)->reduce->results(op, on_host, results);
+    for (int i = 0; i < op.n_results; ++i) copy_tensor(*outs[i], results[i]);
   }
-}
-
-void reduce_out(const ReduceOp& op, const ReduceArgs& args,
-                const OperatorEntry& writer, Tensor& out) {
-  Tensor* const outs[] = {&out};
-  reduce_outs(op, args, writer, outs);
-}
+};
 
 }  // namespace sy::third
+
+template struct sy::ReduceCalls<sy::third::ReduceWays>;

@@ -84,6 +84,38 @@ TEST(Environment, IsThatOfTheProcess) {
   EXPECT_EQ(environment("SWITCHYARD_OF_TEST"), nullptr);
 }
 
+enum class Fruit { kApple, kPear, kPlum };
+
+// `said`: what it says on stderr.
+Fruit choice(const char* value, std::string* said) {
+  setenv("SWITCHYARD_OF_TEST", value, 1);
+  testing::internal::CaptureStderr();
+  const Fruit f = environment_choice("SWITCHYARD_OF_TEST",
+                                     {"apple", "pear", "plum"}, Fruit::kPear);
+  *said = testing::internal::GetCapturedStderr();
+  unsetenv("SWITCHYARD_OF_TEST");
+  return f;
+}
+
+TEST(Environment, AChoiceIsTheEnumeratorOfItsWord) {
+  std::string said;
+  EXPECT_EQ(choice("apple", &said), Fruit::kApple);
+  EXPECT_EQ(choice("plum", &said), Fruit::kPlum);
+  EXPECT_EQ(choice("", &said), Fruit::kPear);
+  EXPECT_EQ(said, "");
+  unsetenv("SWITCHYARD_OF_TEST");
+  EXPECT_EQ(environment_choice("SWITCHYARD_OF_TEST", {"apple"}, Fruit::kPlum),
+            Fruit::kPlum);
+}
+
+TEST(Environment, AChoiceOfNoWordListsTheWords) {
+  std::string said;
+  EXPECT_EQ(choice("plums", &said), Fruit::kPear);
+  EXPECT_EQ(said,
+            "switchyard: SWITCHYARD_OF_TEST=plums: expected apple, pear or "
+            "plum\n");
+}
+
 }  // namespace
 
 }  // namespace sy

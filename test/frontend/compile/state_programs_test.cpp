@@ -557,10 +557,10 @@ Trouble trouble(const Steps& p, CompileCounters* counters) {
 }
 
 // Whether elements of the steps as they are differ as much, by that call, once
-// their start is off by some roundings. Nobody can compare such programs: what
-// is before a norm has a gradient of almost nothing if the loss is the squares
-// of what is behind it, and Adam makes whole steps of it; the sine of what has
-// grown for 40 calls is anything.
+// their start is off by some roundings. Nobody can compare such programs: the
+// gradient before a norm is almost nothing if the loss is the squares of the
+// norm's results, and Adam makes whole steps of it; the sine of a number that
+// has grown for 40 calls is anything.
 bool is_rounding(const Steps& p, const Trouble& found) {
   constexpr double kSmall = 1e-3, kAlike = 100;
   if (!std::isfinite(found.by)) return false;

@@ -1,12 +1,10 @@
 #include "tools/sy/conform/report_files.h"
 
 #include "c10/process/error.h"
-#include "codegen/tools/markup.h"
 #include "tools/sy/support/html.h"
+#include "tools/sy/support/markup.h"
 
 namespace sy::tools {
-
-using codegen::markup_text;
 
 namespace {
 

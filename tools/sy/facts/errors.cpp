@@ -6,6 +6,7 @@
 #include "aten/ops/factory.h"
 #include "aten/tensor.h"
 #include "c10/process/error.h"
+#include "codegen/text.h"
 #include "tools/sy/support/exception_text.h"
 
 namespace sy::tools {
@@ -144,6 +145,13 @@ std::string failure_of(OperatorHandle op, const FactsCall& call,
   return "";
 }
 
+// Laid out as the statement that it is, without its end.
+std::string statement(const std::string& call) {
+  std::string out = codegen::wrap(call + ';');
+  out.pop_back();
+  return out;
+}
+
 }  // namespace
 
 Json errors_of(OperatorHandle op, const FactsExample& example) {
@@ -167,7 +175,7 @@ Json errors_of(OperatorHandle op, const FactsExample& example) {
       // A method of Tensor has a text of its own.
       if (cpp.starts_with("sy::Tensor().")) continue;
       if (!texts.insert(text).second) continue;
-      out.push_back({{"call", cpp},
+      out.push_back({{"call", statement(cpp)},
                      {"type", text.substr(0, colon)},
                      {"text", text.substr(colon + 2)}});
       break;  // one of each kind

@@ -12,6 +12,7 @@
 #include "c10/dispatch/introspect.h"
 #include "c10/memory/allocator.h"
 #include "c10/process/error.h"
+#include "codegen/text.h"
 #include "runtime/load_schema.h"
 #include "tools/sy/calls/claims.h"
 #include "tools/sy/calls/words.h"
@@ -199,7 +200,7 @@ Json facts_of(const std::vector<OperatorHandle>& overloads,
   }
   if (best) {
     out["example"] = {{"lines", best->call.lines},
-                      {"call", best->text},
+                      {"call", codegen::wrap(best->text)},
                       {"output", best->output}};
     attempt([&] {
       const Json errors = errors_of(speaker, *best);

@@ -9,7 +9,7 @@
 
 // Facts that running the operators tells, for the reference pages: an example
 // with its output, wrong calls and their errors, curves, dtypes, dispatch. The
-// JSON is described in codegen/site/facts.h.
+// JSON is described in site/facts.py.
 
 namespace sy::tools {
 

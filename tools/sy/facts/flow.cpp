@@ -12,10 +12,10 @@
 #include "aten/tensor.h"
 #include "aten/tensor_new.h"
 #include "c10/process/error.h"
-#include "lang/word_arguments.h"
 #include "tools/sy/calls/words.h"
 #include "tools/sy/cases/arguments.h"
 #include "tools/sy/facts/text.h"
+#include "tools/sy/facts/view_flow.h"
 
 namespace sy::tools {
 
@@ -291,7 +291,7 @@ class Probe {
           return t.size() <= kWidest && t.find('n') == t.npos;
         });
     if (!legible) outs.clear();
-    Json out = {{"call", call_words()},
+    Json out = {{"call", call_words(op_, words_)},
                 {"inputs", Json::array()},
                 {"outputs", Json::array()},
                 {"from", from_}};
@@ -299,37 +299,6 @@ class Probe {
     for (const Grid& g : inputs_) out["inputs"].push_back(grid(g, ins));
     for (const Grid& g : outputs_) out["outputs"].push_back(grid(g, outs));
     return out;
-  }
-
-  // "gather(self, dim=1, index)"
-  std::string call_words() const {
-    const auto words =
-        lang::parse_words(lang::word_arguments(op_.schema()), words_);
-    std::string out;
-    for (size_t k = 0; k < words.size(); ++k) {
-      const Argument& a = op_.schema().arguments()[k];
-      const auto type = lang::word_type(a.type);
-      const bool tensors =
-          type == lang::WordType::kTensor || type == lang::WordType::kTensors;
-      if ((!words[k] && (!tensors || a.default_value)) ||
-          (words[k] && words[k]->is_none)) {
-        continue;
-      }
-      out += out.empty() ? "" : ", ";
-      out += a.name.view();
-      if (tensors) continue;
-      std::string text = words[k]->text;
-      if (a.type.without_optional().is_list()) {
-        for (size_t at = 0; (at = text.find(',', at)) != text.npos; at += 2) {
-          text.replace(at, 1, ", ");
-        }
-        if (text != "[]") text = str("[{}]", text);
-      } else if (type == lang::WordType::kText) {
-        text = str("'{}'", text);
-      }
-      out += "=" + text;
-    }
-    return fmt::format("{}({})", op_.schema().name().name.view(), out);
   }
 
   OperatorHandle op_;
@@ -342,18 +311,23 @@ class Probe {
 };
 
 // Whether the schema says itself what goes where.
-bool is_described(OperatorHandle op) {
-  const OperatorInfo* const info = op.entry().info();
-  return info != nullptr && info->kind != OperatorInfo::kDispatch &&
-         info->kind != OperatorInfo::kComposite;
+bool is_described(OperatorInfo::Kind kind) {
+  return kind == OperatorInfo::kPointwise || kind == OperatorInfo::kReduce ||
+         kind == OperatorInfo::kScan;
 }
 
 }  // namespace
 
 Json flow_of(OperatorHandle op, const std::string& words) {
-  if (!op.schema().is_functional() || is_described(op) ||
+  const OperatorInfo* const info = op.entry().info();
+  const auto kind = info == nullptr ? OperatorInfo::kDispatch : info->kind;
+  if (!op.schema().is_functional() || is_described(kind) ||
       op.entry().has_flag(OperatorDef::kRandom)) {
     return {};
+  }
+  if (kind != OperatorInfo::kDispatch) {
+    Json view = view_flow_of(op, words);
+    if (!view.is_null() || kind == OperatorInfo::kView) return view;
   }
   return Probe(op, words).run();
 }

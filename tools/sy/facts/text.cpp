@@ -295,6 +295,37 @@ std::string call_text(OperatorHandle op, const FactsCall& call) {
              joined(given), has_any_values(s) ? ".sizes()" : "");
 }
 
+std::string call_words(OperatorHandle op, const std::string& words) {
+  const FunctionSchema& s = op.schema();
+  const auto given = lang::parse_words(lang::word_arguments(s), words);
+  std::vector<std::string> parts;
+  for (size_t k = 0; k < given.size(); ++k) {
+    const Argument& a = s.arguments()[k];
+    const WordType type = lang::word_type(a.type);
+    const bool tensors =
+        type == WordType::kTensor || type == WordType::kTensors;
+    if ((!given[k] && (!tensors || a.default_value)) ||
+        (given[k] && given[k]->is_none)) {
+      continue;
+    }
+    if (tensors) {
+      parts.emplace_back(a.name.view());
+      continue;
+    }
+    std::string text = given[k]->text;
+    if (a.type.without_optional().is_list()) {
+      for (size_t at = 0; (at = text.find(',', at)) != text.npos; at += 2) {
+        text.replace(at, 1, ", ");
+      }
+      if (text != "[]") text = str("[{}]", text);
+    } else if (type == WordType::kText) {
+      text = str("'{}'", text);
+    }
+    parts.push_back(str("{}={}", a.name.view(), text));
+  }
+  return str("{}({})", s.name().name.view(), joined(parts));
+}
+
 std::string printed(const FunctionSchema& schema,
                     const std::vector<Value>& results) {
   if (has_any_values(schema)) {

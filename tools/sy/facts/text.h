@@ -44,6 +44,10 @@ std::vector<std::string> cpp_declaration(const std::string& head,
 // left out.
 std::string call_text(OperatorHandle op, const FactsCall& call);
 
+// "gather(self, dim=1, index)": the call of an example's words
+// (calls/words.h), as pictures name it.
+std::string call_words(OperatorHandle op, const std::string& words);
+
 // The output of `std::cout << result`, of each result in lines of its own;
 // bools as words.
 std::string printed(const FunctionSchema& schema,

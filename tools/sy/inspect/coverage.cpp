@@ -12,10 +12,10 @@
 #include "c10/dispatch/introspect.h"
 #include "c10/plugin/load_library.h"
 #include "c10/process/error.h"
-#include "codegen/tools/markup.h"
 #include "tools/sy/calls/claims.h"
 #include "tools/sy/inspect/inspect.h"
 #include "tools/sy/support/html.h"
+#include "tools/sy/support/markup.h"
 #include "tools/sy/support/names.h"
 
 namespace sy::tools {
@@ -115,8 +115,8 @@ std::string page(const std::vector<Line>& lines, const std::string& device) {
   for (const Line& line : lines) {
     out += str(
         "<tr><td>{}</td><td>{}</td><td class=\"{}\">{}</td><td>{}</td></tr>\n",
-        codegen::markup_text(line.name), codegen::markup_text(line.family),
-        kWays[line.way], kWays[line.way], codegen::markup_text(line.kernel));
+        markup_text(line.name), markup_text(line.family), kWays[line.way],
+        kWays[line.way], markup_text(line.kernel));
   }
   return out + "</tbody>\n</table>\n</html>\n";
 }

@@ -1,12 +1,12 @@
 #include "tools/sy/support/html.h"
 
 #include "c10/process/error.h"
-#include "codegen/tools/markup.h"
+#include "tools/sy/support/markup.h"
 
 namespace sy::tools {
 
 std::string html_head(const std::string& title) {
-  const std::string text = codegen::markup_text(title);
+  const std::string text = markup_text(title);
   return str(R"html(<!DOCTYPE html>
 <html lang="en">
 <meta charset="utf-8">

@@ -6,8 +6,8 @@
 // on registers of float. The files beside this one define them, each from the
 // functors of one file of aten/program/functors, by its list.
 //
-// In them SY_FUNCTOR is defined, as list.inc asks for, for a single namespace:
-// bools and bytes are one C++ type.
+// They define SY_FUNCTOR for a single namespace, as list.inc asks: bools and
+// bytes are one C++ type.
 
 namespace sy::cuda::functors {
 

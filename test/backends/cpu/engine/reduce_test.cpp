@@ -1,5 +1,3 @@
-#include "backends/cpu/engine/reduce.h"
-
 #include <cmath>
 #include <limits>
 

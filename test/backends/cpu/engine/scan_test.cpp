@@ -1,8 +1,6 @@
-#include "backends/cpu/engine/scan.h"
+#include <gtest/gtest.h>
 
 #include <cmath>
-
-#include <gtest/gtest.h>
 
 #include "aten/ops/copy.h"
 #include "aten/ops/factory.h"

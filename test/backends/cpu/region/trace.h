@@ -5,8 +5,7 @@
 #include "aten/backend/node.h"
 #include "aten/backend/region_builder.h"
 #include "aten/tensor_new.h"
-#include "backends/cpu/engine/pointwise.h"
-#include "backends/cpu/engine/reduce.h"
+#include "backends/cpu/backend_gen.h"
 #include "c10/schema/function_schema.h"
 
 // Programs of operators, run as they are written and recorded as a region, so
@@ -49,9 +48,9 @@ class RegionTrace {
     const PointwiseArgs args{tensors.data(), scalars.data()};
     Tensor results[program::kMaxResults];
     if (op.n_outputs == 1) {
-      results[0] = cpu::pointwise(op, args);
+      results[0] = cpu::kPointwise.run(op, args);
     } else {
-      cpu::pointwise_outputs(op, args, results);
+      cpu::kPointwise.results(op, args, results);
     }
     const int first = builder_.pointwise(op, args, values);
     others_.assign(results, results + op.n_outputs);
@@ -79,7 +78,7 @@ class RegionTrace {
     }
     ReduceArgs args{&in.eager, IntArrayRef(dims), true, dtype, scalars.data()};
     Tensor results[ReduceOp::kMaxResults];
-    cpu::reduce_results(op, args, results);
+    cpu::kReduce.results(op, args, results);
     others_.assign(results, results + op.n_results);
     return {builder_.reduce(op, args, in.value, bits), results[0]};
   }

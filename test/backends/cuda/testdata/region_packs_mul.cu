@@ -15,8 +15,8 @@ struct Op {
     half16 v1;
   };
   __device__ In load(const int64_t (&at)[3]) const {
-    return {*reinterpret_cast<const half16*>(p.data[0] + at[0]),
-            *reinterpret_cast<const half16*>(p.data[1] + at[1])};
+    return {read_at<half16>(p.data[0], at[0]),
+            read_at<half16>(p.data[1], at[1])};
   }
   struct Out {
     half16 o0;
@@ -38,7 +38,8 @@ struct Op {
             read_at<half16>(p.data[1], at[1])};
   }
   __device__ In element(const Ins& in, [[maybe_unused]] int e) const {
-    return {in.v0.at[e], in.v1};
+    return {in.v0.at[e],
+            in.v1};
   }
   struct Outs {
     Pack<half16, 8> o0;

@@ -15,7 +15,7 @@ struct Op {
     half16 v0;
   };
   __device__ In load(const int64_t (&at)[3]) const {
-    return {*reinterpret_cast<const half16*>(p.data[0] + at[0])};
+    return {read_at<half16>(p.data[0], at[0])};
   }
   template <class E>
   __device__ static E* part(char* room, int64_t bytes) {

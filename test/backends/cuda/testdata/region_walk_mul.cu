@@ -15,8 +15,8 @@ struct Op {
     half16 v1;
   };
   __device__ In load(const int64_t (&at)[3]) const {
-    return {*reinterpret_cast<const half16*>(p.data[0] + at[0]),
-            *reinterpret_cast<const half16*>(p.data[1] + at[1])};
+    return {read_at<half16>(p.data[0], at[0]),
+            read_at<half16>(p.data[1], at[1])};
   }
   struct Out {
     half16 o0;

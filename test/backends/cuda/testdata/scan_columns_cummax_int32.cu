@@ -7,13 +7,13 @@ namespace scan_columns_cummax_int32_parts {
 using Params = ScanParams<1>;
 
 struct Op : ScanElements<int32_t, int32_t> {
-  using State = ScanState<int32_t, true>;
-
   const Params& p;
   __device__ explicit Op(const Params& q) : p(q) {}
 
+  using State = ScanState<int32_t, true>;
   __device__ State load(const Element& x, [[maybe_unused]] int64_t k) const {
-    return {load_value<int32_t>(x), k};
+    return {load_value<int32_t>(x),
+            k};
   }
   __device__ State combine(const State& a, const State& b) const {
     const bool8 c0 = i32::isnan(b.v);

@@ -7,11 +7,10 @@ namespace scan_rows_cumsum_float32_parts {
 using Params = ScanParams<1>;
 
 struct Op : ScanElements<float, float> {
-  using State = ScanState<double, false>;
-
   const Params& p;
   __device__ explicit Op(const Params& q) : p(q) {}
 
+  using State = ScanState<double, false>;
   __device__ State load(const Element& x, [[maybe_unused]] int64_t k) const {
     return {load_value<double>(x)};
   }

@@ -1,47 +1,47 @@
-#include "pointwise.cuh"
+#include "element.cuh"
 #include "functors/compare.cuh"
-namespace squares_lt_of {
-struct Params {
-  LaunchHead head;
-  int64_t n;
-  int32_t vectors, dims;
-  void* data[3];
-  Squares<3> squares;
+#include "pointwise.cuh"
+
+namespace squares_lt_parts {
+
+using Params = PointwiseParams<Squares<3>, 3, 1>;
+
+struct Op {
+  const Params& p;
+  __device__ explicit Op(const Params& q) : p(q) {}
+
+  struct In {
+    float v0;
+    float v1;
+  };
+  __device__ In load(const InSquare<3>& at) const {
+    return {read_at<float>(p.data[0], at[0])};
+  }
+  struct Kept {
+    float v1[kSquare][kSquare + 1];
+  };
+  __device__ void keep(Kept& kept, int x, int z, const InSquare<3>& at) const {
+    kept.v1[x][z] = read_at<float>(p.data[1], at[1]);
+  }
+  __device__ void take(In& in, const Kept& kept, int z, int x) const {
+    in.v1 = kept.v1[z][x];
+  }
+  struct Out {
+    bool_byte o0;
+  };
+  __device__ void store(const Out& out, const InSquare<3>& at) const {
+    write_at(p.data[2], at[2], out.o0);
+  }
+  __device__ __forceinline__ Out compute([[maybe_unused]] const In& in) const {
+    [[maybe_unused]] const float i0 = load_value<float>(in.v0);
+    [[maybe_unused]] const float i1 = load_value<float>(in.v1);
+    const bool8 t0 = f32::lt(i0, i1);
+    return {store_bool<bool_byte>(t0)};
+  }
 };
-__device__ __forceinline__ void element(float i0, float i1, bool8& o0) {
-  const bool8 t0 = f32::lt(i0, i1);
-  o0 = t0;
-}
-}  // namespace squares_lt_of
-SY_KERNEL(squares_lt, squares_lt_of::Params, 256) {
-  using namespace squares_lt_of;
-  __shared__ float square1[kSquare][kSquare + 1];
-  int64_t at[3];
-  const SquarePlace place = find_square(p.squares, at);
-  constexpr int kEach = kSquare / kSquareRows;
-  const int x = threadIdx.x, y = threadIdx.y;
-  float v0[kEach];
-#pragma unroll
-  for (int k = 0; k < kEach; ++k) {
-    const int z = y + k * kSquareRows;
-    if (is_inside(p.squares, place, z, x)) {
-      square1[x][z] = read_at<float>(
-          p.data[1], in_square<1>(p.squares, at, z, x));
-    }
-    if (is_inside(p.squares, place, x, z)) {
-      v0[k] = read_at<float>(p.data[0], in_square<0>(p.squares, at, x, z));
-    }
-  }
-  __syncthreads();
-#pragma unroll
-  for (int k = 0; k < kEach; ++k) {
-    const int z = y + k * kSquareRows;
-    if (is_inside(p.squares, place, x, z)) {
-      bool8 o0;
-      element(load_value<float>(v0[k]), load_value<float>(square1[z][x]), o0);
-      write_at(
-          p.data[2], in_square<2>(p.squares, at, x, z),
-          store_bool<bool_byte>(o0));
-    }
-  }
+
+}  // namespace squares_lt_parts
+
+SY_KERNEL(squares_lt, squares_lt_parts::Params, kPointwiseThreads) {
+  pointwise_transposed<squares_lt_parts::Op, 3>(squares_lt_parts::Op(p));
 }

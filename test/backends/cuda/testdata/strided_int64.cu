@@ -1,59 +1,43 @@
-#include "pointwise.cuh"
+#include "element.cuh"
 #include "functors/division.cuh"
-namespace strided_int64_of {
-struct Params {
-  LaunchHead head;
-  int64_t n;
-  int32_t vectors, dims;
-  void* data[3];
-  Strides<2, 3> strides;
+#include "pointwise.cuh"
+
+namespace strided_int64_parts {
+
+using Params = PointwiseParams<Strides<2, 3>, 3, 1>;
+
+struct Op {
+  const Params& p;
+  mutable int divided = 0;
+  __device__ explicit Op(const Params& q) : p(q) {}
+  __device__ ~Op() {
+    if (divided != 0) report(p.head, Fault::kDivision, -1, 0, 0);
+  }
+
+  struct In {
+    int64_t v0;
+    int64_t v1;
+  };
+  __device__ In load(const int64_t (&at)[3]) const {
+    return {read_at<int64_t>(p.data[0], at[0]),
+            read_at<int64_t>(p.data[1], at[1])};
+  }
+  struct Out {
+    int64_t o0;
+  };
+  __device__ void store(const Out& out, const int64_t (&at)[3]) const {
+    write_at(p.data[2], at[2], out.o0);
+  }
+  __device__ __forceinline__ Out compute([[maybe_unused]] const In& in) const {
+    [[maybe_unused]] const int64_t i0 = load_value<int64_t>(in.v0);
+    [[maybe_unused]] const int64_t i1 = load_value<int64_t>(in.v1);
+    const int64_t t0 = i64::floor_div(i0, i1, divided);
+    return {store_value<int64_t>(t0)};
+  }
 };
-__device__ __forceinline__ void element(
-    int64_t i0, int64_t i1, int& divided, int64_t& o0) {
-  const int64_t t0 = i64::floor_div(i0, i1, divided);
-  o0 = t0;
-}
-}  // namespace strided_int64_of
-SY_KERNEL(strided_int64, strided_int64_of::Params, 256) {
-  using namespace strided_int64_of;
-  int divided = 0;
-  const unsigned tile = blockDim.x * 4;
-  const unsigned n = static_cast<unsigned>(p.n);
-  const unsigned first = blockIdx.x * tile + threadIdx.x;
-  if ((blockIdx.x + 1) * tile <= n) {
-    int64_t at[4][3];
-    int64_t v0[4];
-    int64_t v1[4];
-#pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      find(p.strides, first + k * blockDim.x, at[k]);
-      v0[k] = read_at<int64_t>(p.data[0], at[k][0]);
-      v1[k] = read_at<int64_t>(p.data[1], at[k][1]);
-    }
-#pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      int64_t o0;
-      element(
-          load_value<int64_t>(v0[k]), load_value<int64_t>(v1[k]), divided, o0);
-      write_at(p.data[2], at[k][2], store_value<int64_t>(o0));
-    }
-  } else {
-#pragma unroll 1
-    for (unsigned i = first; i < n; i += blockDim.x) {
-      constexpr int k = 0;
-      int64_t at[1][3];
-      int64_t v0[1];
-      int64_t v1[1];
-      find(p.strides, i, at[k]);
-      v0[k] = read_at<int64_t>(p.data[0], at[k][0]);
-      v1[k] = read_at<int64_t>(p.data[1], at[k][1]);
-      int64_t o0;
-      element(
-          load_value<int64_t>(v0[k]), load_value<int64_t>(v1[k]), divided, o0);
-      write_at(p.data[2], at[k][2], store_value<int64_t>(o0));
-    }
-  }
-  if (divided != 0) {
-    report(p.head, Fault::kDivision, -1, 0, 0);
-  }
+
+}  // namespace strided_int64_parts
+
+SY_KERNEL(strided_int64, strided_int64_parts::Params, kPointwiseThreads) {
+  pointwise_strided<strided_int64_parts::Op, 3, 4>(strided_int64_parts::Op(p));
 }

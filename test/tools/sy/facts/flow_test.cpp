@@ -5,7 +5,8 @@
 namespace sy::tools {
 namespace {
 
-using From = std::vector<std::vector<int>>;
+using From = std::vector<std::vector<size_t>>;
+using List = std::vector<int64_t>;
 using Texts = std::vector<std::string>;
 
 Json flow(const std::string& name, const std::string& words) {
@@ -24,7 +25,7 @@ TEST(FlowFacts, FollowsElementsThatMove) {
   EXPECT_EQ(flip.at("call"), "flip(self, dims=[1])");
   EXPECT_EQ(flip.at("moves"), true);
   From rolled;
-  for (int k = 0; k < 6; ++k) rolled.push_back({(k + 4) % 6});
+  for (size_t k = 0; k < 6; ++k) rolled.push_back({(k + 4) % 6});
   EXPECT_EQ(from(flow("roll", "2x3 2")), rolled);
   EXPECT_EQ(from(flow("cat", "{2x2;1x2} 0")),
             (From{{0}, {1}, {2}, {3}, {4}, {5}}));
@@ -55,10 +56,42 @@ TEST(FlowFacts, ConstantsComeFromNowhere) {
   EXPECT_EQ(texts(pad), (Texts{"0.50", "0", "1", "0.50"}));
 }
 
+TEST(FlowFacts, ViewsSayWhereElementsLie) {
+  const Json turned = flow("transpose.int", "2x3 0 1");
+  EXPECT_EQ(turned.at("moves"), true);
+  EXPECT_EQ(turned.at("call"), "transpose(self, dim0=0, dim1=1)");
+  EXPECT_EQ(from(turned), (From{{0}, {3}, {1}, {4}, {2}, {5}}));
+  EXPECT_EQ(texts(turned), (Texts{"0", "3", "1", "4", "2", "5"}));
+  EXPECT_EQ(turned.at("inputs").at(0).at("note"), "strides [3, 1]");
+  EXPECT_EQ(turned.at("outputs").at(0).at("note"), "strides [1, 3]");
+  EXPECT_EQ(turned.at("outputs").at(0).at("sizes"), (List{3, 2}));
+  // Elements that are shown twice.
+  EXPECT_EQ(from(flow("expand", "1x2 2,2")), (From{{0}, {1}, {0}, {1}}));
+}
+
+TEST(FlowFacts, ViewsWithoutWordsGetArgumentsThatShow) {
+  const Json cut = flow("slice.Tensor", "");
+  EXPECT_EQ(cut.at("call"), "slice(self, start=1)");
+  From expected;
+  for (size_t k = 4; k < 12; ++k) expected.push_back({k});
+  EXPECT_EQ(from(cut), expected);
+  EXPECT_EQ(cut.at("outputs").at(0).at("note"), "strides [4, 1], offset 4");
+  const Json squeezed = flow("squeeze", "");
+  EXPECT_EQ(squeezed.at("inputs").at(0).at("sizes"), (List{2, 1, 3}));
+  EXPECT_TRUE(flow("slice.Tensor", "2x3").is_null());
+}
+
+TEST(FlowFacts, CompositesOfViewsAreViews) {
+  const Json moved = flow("movedim.int", "2x1x2 0 2");
+  EXPECT_EQ(from(moved), (From{{0}, {2}, {1}, {3}}));
+  EXPECT_EQ(moved.at("outputs").at(0).at("note"), "strides [2, 1, 2]");
+  // One that copies.
+  EXPECT_FALSE(flow("tile", "2 2").at("outputs").at(0).contains("note"));
+}
+
 TEST(FlowFacts, NothingThatTellsNothing) {
-  EXPECT_TRUE(flow("clone", "2x3").is_null());       // all stay where they are
-  EXPECT_TRUE(flow("add.Tensor", "2 2").is_null());  // described
-  EXPECT_TRUE(flow("transpose.int", "2x3 0 1").is_null());
+  EXPECT_TRUE(flow("clone", "2x3").is_null());        // all stay where they are
+  EXPECT_TRUE(flow("add.Tensor", "2 2").is_null());   // described
   EXPECT_TRUE(flow("softmax.int", "4 0").is_null());  // all of all
   EXPECT_TRUE(flow("bernoulli", "2x3").is_null());    // random
   EXPECT_TRUE(flow("flip", "20x20 0").is_null());     // large

@@ -10,6 +10,7 @@
 #include "aten/engine/scan.h"
 #include "aten/engine/view.h"
 #include "aten/ops/sample_desc.h"
+#include "aten/ops/sample_engine_kernels.h"
 #include "aten/ops/sample_kernels.h"
 #include "aten/ops/sample_ops.h"
 #include "c10/plugin/library.h"
@@ -83,7 +84,6 @@ Tensor& mul__Tensor_guard(const Kernel* k, DispatchKeySet keys, Tensor& self,
                           const Tensor& other) {
   const TensorBase* const inputs[] = {&self, &other};
   if (SY_UNLIKELY(
-      generated::shares_another(self, inputs, desc::mul_Tensor.n_inputs) &&
       reads_what_it_writes(desc::mul_Tensor, {inputs}, self, true))) {
     return mul__Tensor_guard(k, keys, self,
                              generated::another_apart(other, self));
@@ -97,7 +97,6 @@ Tensor& mul_out_guard(const Kernel* k, DispatchKeySet keys, const Tensor& self,
                       const Tensor& other, Tensor& out) {
   const TensorBase* const inputs[] = {&self, &other};
   if (SY_UNLIKELY(
-      generated::shares_another(out, inputs, desc::mul_Tensor.n_inputs) &&
       reads_what_it_writes(desc::mul_Tensor, {inputs}, out, false))) {
     return mul_out_guard(k, keys, generated::another_apart(self, out),
                          generated::another_apart(other, out), out);
@@ -141,7 +140,6 @@ Tensor& soften_out_guard(const Kernel* k, DispatchKeySet keys,
   const TensorBase* const inputs[] = {&self, &weight};
   const Scalar scalars[] = {slope, Scalar(mode == "half")};
   if (SY_UNLIKELY(
-      generated::shares_another(out, inputs, desc::soften.n_inputs) &&
       reads_what_it_writes(desc::soften, {inputs, scalars}, out, false))) {
     return soften_out_guard(k, keys, generated::another_apart(self, out),
                             generated::another_apart(weight, out), slope, mode,
@@ -703,6 +701,8 @@ const OperatorDef kDefs[] = {
                                 "bool", nullptr, OperatorDef::kDifferentiable |
                                 OperatorDef::kExactOut, &kInfo[15]),
 };
+
+const SharedEngineKernels shared(&engine_kernels::add_sample<EnginesOfKernel>);
 
 }  // namespace
 
