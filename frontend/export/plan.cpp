@@ -8,26 +8,13 @@
 #include "c10/schema/nearest.h"
 #include "c10/schema/parser.h"
 #include "frontend/export/arguments.h"
+#include "frontend/export/operator_names.h"
 
 namespace sy::exporting {
 
 namespace {
 
 using Kind = ArgumentText::Kind;
-
-constexpr std::string_view kOperators = "torch.ops.";
-constexpr std::string_view kHigherOrder = "torch.ops.higher_order.";
-
-// "aten::add.Tensor" of "torch.ops.aten.add.Tensor"; ".default" is no overload.
-std::string operator_name(std::string_view target) {
-  std::string name(target.substr(kOperators.size()));
-  const size_t dot = name.find('.');
-  if (dot == std::string::npos) return name;
-  name.replace(dot, 1, "::");
-  constexpr std::string_view kDefault = ".default";
-  if (name.ends_with(kDefault)) name.resize(name.size() - kDefault.size());
-  return name;
-}
 
 // What is wrong with a file, of all its graphs.
 struct Problems {
@@ -130,7 +117,7 @@ class GraphPlanner : private Slots {
   // ---- operators
 
   void call_operator(const NodeText& node, StepPlan* step) {
-    const std::string name = operator_name(node.target);
+    const std::string name = target_name(node.target);
     if (const auto assertion = assertion_function(name)) {
       step->kind = StepPlan::Kind::Function;
       step->function = assertion->run;
@@ -237,37 +224,44 @@ class GraphPlanner : private Slots {
   // ---- graphs in graphs
 
   void call_graphs(const NodeText& node, StepPlan* step) {
-    const std::string_view name =
-        std::string_view(node.target).substr(kHigherOrder.size());
-    if (name == "cond") {
-      shape(node, step, StepPlan::Kind::Branch, {1, 2, 1});
-      step->operands.push_back(plan_source(node.inputs[0].value, *this));
-      operands(node.inputs[3].value, step);
-    } else if (name == "while_loop") {
-      shape(node, step, StepPlan::Kind::Loop, {0, 2, 2});
-      step->changing = operands(node.inputs[2].value, step);
-      operands(node.inputs[3].value, step);
-    } else if (name == "map_impl") {
-      shape(node, step, StepPlan::Kind::Map, {0, 1, 2});
-      step->changing = operands(node.inputs[1].value, step);
-      operands(node.inputs[2].value, step);
-    } else if (name == "scan") {
-      shape(node, step, StepPlan::Kind::Scan, {0, 1, 3});
-      step->carried = operands(node.inputs[1].value, step);
-      step->changing = operands(node.inputs[2].value, step);
-      operands(node.inputs[3].value, step);
-    } else if (name == "wrap_with_set_grad_enabled") {
-      inline_graph(node, 1, step);
-      step->gradients = node.inputs[0].value.integer != 0;
-    } else if (name == "wrap_with_autocast") {
-      inline_graph(node, 4, step);
-      SY_CHECK(node.inputs[2].value.integer == 0, NotImplemented,
-               "regions of autocast are not supported: export the model "
-               "without torch.autocast, or in bfloat16");
-    } else {
-      problems_->missing[str("higher_order::{}", name)].push_back(
-          place_of(node));
+    const auto list = [&](size_t i) {
+      return operands(node.inputs[i].value, step);
+    };
+    switch (graph_call(node.target)) {
+      case GraphCall::Cond:
+        shape(node, step, StepPlan::Kind::Branch, {1, 2, 1});
+        step->operands.push_back(plan_source(node.inputs[0].value, *this));
+        list(3);
+        return;
+      case GraphCall::WhileLoop:
+        shape(node, step, StepPlan::Kind::Loop, {0, 2, 2});
+        step->changing = list(2);
+        list(3);
+        return;
+      case GraphCall::Map:
+        shape(node, step, StepPlan::Kind::Map, {0, 1, 2});
+        step->changing = list(1);
+        list(2);
+        return;
+      case GraphCall::Scan:
+        shape(node, step, StepPlan::Kind::Scan, {0, 1, 3});
+        step->carried = list(1);
+        step->changing = list(2);
+        list(3);
+        return;
+      case GraphCall::SetGradEnabled:
+        inline_graph(node, 1, step);
+        step->gradients = node.inputs[0].value.integer != 0;
+        return;
+      case GraphCall::Autocast:
+        inline_graph(node, 4, step);
+        SY_CHECK(node.inputs[2].value.integer == 0, NotImplemented,
+                 "regions of autocast are not supported: export the model "
+                 "without torch.autocast, or in bfloat16");
+        return;
+      case GraphCall::Unknown: break;
     }
+    problems_->missing[target_name(node.target)].push_back(place_of(node));
   }
 
   struct Shape {

@@ -61,6 +61,15 @@ SizeExpression size_of(const JsonValue& v) {
   v.fail("expected as_int or as_expr, got '{}'", only.key());
 }
 
+int64_t example_of(const JsonValue& v) {
+  const JsonValue only = v.only_member();
+  if (only.key() == "as_int") return only.to_int();
+  const auto hint = only.find("hint");
+  if (!hint || hint->is_null()) return 1;
+  const auto value = hint->find("as_int");
+  return value && !value->is_null() ? value->to_int() : 1;
+}
+
 std::vector<SizeExpression> sizes_of(const JsonValue& v) {
   std::vector<SizeExpression> out;
   for (const JsonValue& size : v.items()) out.push_back(size_of(size));
@@ -73,6 +82,9 @@ TensorText tensor_of(const JsonValue& v) {
   out.dtype = scalar_type_of(dtype);
   if (out.dtype == ScalarType::Undefined) out.dtype_name = dtype_name(dtype);
   out.sizes = sizes_of(v["sizes"]);
+  for (const JsonValue& size : v["sizes"].items()) {
+    out.example.push_back(example_of(size));
+  }
   out.strides = sizes_of(v["strides"]);
   if (out.strides.size() != out.sizes.size()) {
     v.fail("expected as many strides as sizes, {}, got {}", out.sizes.size(),

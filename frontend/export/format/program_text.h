@@ -68,6 +68,7 @@ struct TensorText {
   ScalarType dtype = ScalarType::Undefined;
   std::string dtype_name;  // of one that is not supported
   std::vector<SizeExpression> sizes, strides;
+  std::vector<int64_t> example;  // the sizes of the export's example
   SizeExpression offset;
   bool requires_grad = false;
   std::string device;
