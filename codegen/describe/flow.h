@@ -49,8 +49,9 @@ struct FlowTensor {
 // values; None is std::monostate. Lists of tensors and arguments that only
 // kernels read are left out.
 struct FlowExample {
-  using Value = std::variant<std::monostate, std::int64_t, bool, double,
-                             std::string, std::vector<std::int64_t>, FlowTensor>;
+  using Value =
+      std::variant<std::monostate, std::int64_t, bool, double, std::string,
+                   std::vector<std::int64_t>, FlowTensor>;
   std::map<std::string, Value> values;
   std::vector<std::string> tensors;  // names, in order
   // The values as the call writes them: "2", "[0, 1]"; none for a default.

@@ -188,9 +188,8 @@ ArgumentPlan plan_argument(const ArgumentText& text, Type type, Slots& slots) {
   }
   ListPlan list = list_of(text, t, slots);
   const bool fixed =
-      std::all_of(list.items.begin(), list.items.end(), [](const Source& s) {
-        return s.slot == Source::kConstant;
-      });
+      std::all_of(list.items.begin(), list.items.end(),
+                  [](const Source& s) { return s.slot == Source::kConstant; });
   if (!fixed) return {{}, std::move(list)};
   std::vector<Value> items;
   for (const Source& s : list.items) items.push_back(s.constant);

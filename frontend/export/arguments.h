@@ -10,7 +10,7 @@ namespace sy::exporting {
 
 // An argument of a node as the type of its operator wants it.
 struct ArgumentPlan {
-  Source source;                 // unless it is a list with slots
+  Source source;  // unless it is a list with slots
   std::optional<ListPlan> list;
 };
 

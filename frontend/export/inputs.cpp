@@ -69,9 +69,9 @@ std::string range_text(const std::string& symbol,
 
 Inputs::Inputs(std::string file, const ProgramText& program)
     : file_(std::move(file)), ranges_(program.ranges) {
-  const bool is_call =
-      program.in.children.size() == 2 &&
-      program.in.children[1].keys.size() == program.in.children[1].children.size();
+  const bool is_call = program.in.children.size() == 2 &&
+                       program.in.children[1].keys.size() ==
+                           program.in.children[1].children.size();
   SY_CHECK(is_call, Value,
            "[{}] in_spec: expected a tuple of arguments and a dict", file_);
   std::vector<std::pair<std::string, const TreeSpec*>> all;
@@ -134,9 +134,9 @@ std::vector<Value> Inputs::flatten(const std::vector<ArchiveValue>& positional,
   std::vector<const ArchiveValue*> given(arguments_.size());
   for (size_t i = 0; i < positional.size(); ++i) given[i] = &positional[i];
   for (const auto& [name, value] : named) {
-    const auto at = std::find_if(
-        arguments_.begin(), arguments_.end(),
-        [&n = name](const Argument& a) { return a.name == n; });
+    const auto at =
+        std::find_if(arguments_.begin(), arguments_.end(),
+                     [&n = name](const Argument& a) { return a.name == n; });
     if (at == arguments_.end()) {
       NearestName nearest(name);
       for (const Argument& a : arguments_) nearest.consider(a.name);
@@ -215,8 +215,8 @@ void Inputs::take(const TreeSpec& tree, const ArchiveValue& v,
       SY_CHECK(v.is_dict(), Value, "[{}] {}: expected a dict, got {}", file_,
                path, text_of(v));
       SY_CHECK(v.entries().size() == n, Value,
-               "[{}] {}: expected a dict of {} entries, got {}", file_, path,
-               n, v.entries().size());
+               "[{}] {}: expected a dict of {} entries, got {}", file_, path, n,
+               v.entries().size());
       for (size_t i = 0; i < n; ++i) {
         const ArchiveValue* const item = v.find(tree.keys[i]);
         SY_CHECK(item != nullptr, Value, "[{}] {}: expected an entry '{}'",
@@ -293,8 +293,8 @@ void Inputs::check_tensor(const Leaf& leaf, const TensorBase& t,
     }
     const auto r = ranges_.find(*symbol);
     if (!added || r == ranges_.end()) continue;
-    const bool low = r->second.min && *r->second.min > kNoConstant &&
-                     size < *r->second.min;
+    const bool low =
+        r->second.min && *r->second.min > kNoConstant && size < *r->second.min;
     if (low || (r->second.max && size > *r->second.max)) {
       refuse_it(str(": dim {}", d));
     }

@@ -35,17 +35,17 @@ class Loader {
   std::shared_ptr<const ProgramPlan> load() {
     const io::FileView view = file_.view();
     check_specs();
-    auto plan = std::make_shared<ProgramPlan>(ProgramPlan{
-        std::string(view.path),
-        text_.torch_version,
-        Inputs(std::string(view.path), text_),
-        plan_graph(view, text_.graph, home_of(text_)),
-        {},
-        {},
-        {},
-        {},
-        text_.out,
-        {}});
+    auto plan = std::make_shared<ProgramPlan>(
+        ProgramPlan{std::string(view.path),
+                    text_.torch_version,
+                    Inputs(std::string(view.path), text_),
+                    plan_graph(view, text_.graph, home_of(text_)),
+                    {},
+                    {},
+                    {},
+                    {},
+                    text_.out,
+                    {}});
     for (const InputSpec& spec : text_.inputs) add_input(spec, plan.get());
     for (size_t i = 0; i < text_.outputs.size(); ++i) {
       add_output(i, text_.outputs[i], plan.get());
@@ -173,9 +173,10 @@ class Loader {
     }
     if (!empty && (overflow || last >= numel)) {
       file_.view().fail_key(
-          name, "expected a tensor within its {} elements, got sizes {}, "
-          "strides {} from {}", numel, to_string(sizes), to_string(strides),
-          offset);
+          name,
+          "expected a tensor within its {} elements, got sizes {}, "
+          "strides {} from {}",
+          numel, to_string(sizes), to_string(strides), offset);
     }
   }
 

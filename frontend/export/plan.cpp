@@ -151,8 +151,7 @@ class GraphPlanner : private Slots {
       if (given[i]) continue;
       const Argument& a = arguments[i];
       SY_CHECK(a.default_value || a.type.is_optional(), Value,
-               "{} needs an argument '{}'", schema_name(schema),
-               a.name.view());
+               "{} needs an argument '{}'", schema_name(schema), a.name.view());
       step->arguments[i] = default_value(a.default_value, a.type);
     }
   }

@@ -127,9 +127,9 @@ std::vector<Value> ProgramImpl::run(const std::vector<Value>& user) const {
   }
   for (const ProgramPlan::Mutation& m : plan.mutations) {
     const NoGradGuard no_grad;
-    Tensor written =
-        m.held >= 0 ? static_cast<const Tensor&>(held_[size_t(m.held)])
-                    : Tensor(user[size_t(m.input)].to_tensor());
+    Tensor written = m.held >= 0
+                         ? static_cast<const Tensor&>(held_[size_t(m.held)])
+                         : Tensor(user[size_t(m.input)].to_tensor());
     written.copy_(Tensor(outputs[m.output].to_tensor()));
   }
   std::vector<Value> leaves;

@@ -53,9 +53,8 @@ class SY_API ProgramImpl : public nn::Module {
   // The same with arguments by position.
   template <class... A>
   requires(std::is_convertible_v<A, ArchiveValue>&&...) ArchiveValue
-      forward(const A&... arguments) const {
-    return call({ArchiveValue(arguments)...});
-  }
+      forward(const A&... arguments)
+  const { return call({ArchiveValue(arguments)...}); }
 
   // The tensors of the result in order, for the inputs in order: whatever they
   // nest in, and without those that the export fixed.

@@ -94,9 +94,9 @@ ProgramFacts describe_program(const std::string& path,
   add_leaves(text.out, "", &facts.outputs);
   for (const Inputs::Leaf& leaf : inputs.leaves()) {
     if (!leaf.is_tensor || leaf.tensor.dtype == ScalarType::Undefined) continue;
-    facts.example.push_back(sy::empty(
-        leaf.tensor.example,
-        TensorOptions(leaf.tensor.dtype).device(Device("meta"))));
+    facts.example.push_back(
+        sy::empty(leaf.tensor.example,
+                  TensorOptions(leaf.tensor.dtype).device(Device("meta"))));
   }
   size_t leaf = 0, result = 0;
   for (const InputSpec& spec : text.inputs) {
@@ -109,10 +109,10 @@ ProgramFacts describe_program(const std::string& path,
   }
   for (const OutputSpec& spec : text.outputs) {
     const bool returned = spec.kind == OutputSpec::Kind::User;
-    facts.output_values.emplace_back(
-        spec.value.text,
-        returned && result < facts.outputs.size() ? facts.outputs[result++]
-                                                  : spec.target);
+    facts.output_values.emplace_back(spec.value.text,
+                                     returned && result < facts.outputs.size()
+                                         ? facts.outputs[result++]
+                                         : spec.target);
   }
   add_nodes(text.graph, 0, &facts);
   return facts;

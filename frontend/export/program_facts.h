@@ -15,8 +15,8 @@ struct ProgramFacts {
     std::string target;  // "aten::add.Tensor", or as the file has it
     std::string module, module_type;  // "encoder.layer.0", where it was written
     std::vector<std::string> reads, makes;  // names of values
-    bool is_known = true;  // there is such an operator
-    int depth = 0;         // of graphs in graphs
+    bool is_known = true;                   // there is such an operator
+    int depth = 0;                          // of graphs in graphs
   };
   struct Held {
     std::string kind;  // "parameter", "buffer", "constant"

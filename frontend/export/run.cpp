@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "aten/tensor.h"
 #include "aten/operators.h"
-#include "aten/scalar_tensor.h"
 #include "aten/ops/shape.h"
 #include "aten/ops/view.h"
+#include "aten/scalar_tensor.h"
+#include "aten/tensor.h"
 #include "c10/dispatch/thread_state.h"
 #include "frontend/export/arguments.h"
 

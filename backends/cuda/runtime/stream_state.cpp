@@ -118,8 +118,8 @@ void StreamState::make_records() {
 void StreamState::mark(uint64_t ticket) noexcept {
   poll_marks();
   if (marks_.size() == kMarks) {
-    // The newest mark moves on. The ticket that it stood for is known to be done
-    // a little later.
+    // The newest mark moves on. The ticket that it stood for is known to be
+    // done a little later.
     if (api().event_record(marks_.back().event, handle_) == driver::kSuccess) {
       marks_.back().ticket = ticket;
     }

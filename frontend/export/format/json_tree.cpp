@@ -139,9 +139,8 @@ void JsonValue::fail_with(const std::string& what) const {
 void JsonValue::expect(Kind expected) const {
   if (kind() == expected) return;
   const std::string_view name = key();
-  fail("{}expected {}, got {}",
-       name.empty() ? "" : io::in_quotes(name) + ": ", kind_name(expected),
-       kind_name(kind()));
+  fail("{}expected {}, got {}", name.empty() ? "" : io::in_quotes(name) + ": ",
+       kind_name(expected), kind_name(kind()));
 }
 
 bool JsonValue::to_bool() const {

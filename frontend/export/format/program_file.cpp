@@ -79,8 +79,8 @@ void ProgramFile::check_kind() const {
   }
   if (const io::ZipMember* const order = find("byteorder")) {
     const Bytes bytes_of = bytes(*order);
-    const auto value = bytes_of.view.text(bytes_of.begin,
-                                          bytes_of.end - bytes_of.begin, "");
+    const auto value =
+        bytes_of.view.text(bytes_of.begin, bytes_of.end - bytes_of.begin, "");
     if (value != "little") {
       file.fail_key("byteorder", "expected 'little', got {}",
                     io::in_quotes(value));

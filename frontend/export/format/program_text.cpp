@@ -416,9 +416,8 @@ class TreeReader {
   static bool find_keys(const JsonValue& v, TreeSpec* out) {
     if (v.kind() == JsonValue::Kind::Object) {
       const auto members = v.items();
-      return std::any_of(members.begin(), members.end(), [&](const auto& m) {
-        return find_keys(m, out);
-      });
+      return std::any_of(members.begin(), members.end(),
+                         [&](const auto& m) { return find_keys(m, out); });
     }
     if (v.kind() != JsonValue::Kind::Array) return false;
     const auto items = v.items();

@@ -62,7 +62,8 @@ TEST_F(PartsTest, BroadcastElementsAreUsedAgain) {
 }
 
 TEST_F(PartsTest, NothingWhereNothingIsSaid) {
-  for (const char* name : {"turn", "turned_cut", "plus_same", "other", "chosen"}) {
+  for (const char* name :
+       {"turn", "turned_cut", "plus_same", "other", "chosen"}) {
     EXPECT_TRUE(describe_flow(op(name)).is_null()) << name;
   }
 }

@@ -160,8 +160,7 @@ class Picture {
       const ProgramFacts::Node& node = facts_.nodes[i];
       const std::string target =
           node.target.substr(node.target.starts_with("aten::") ? 6 : 0);
-      out_ += indent + "  n" + std::to_string(i) + " [label=" +
-              quoted(target) +
+      out_ += indent + "  n" + std::to_string(i) + " [label=" + quoted(target) +
               (node.is_known ? "" : " fillcolor=\"#ffd9d9\"") + "];\n";
     }
     for (const auto& [name, child] : block.children) draw(child, depth + 1);
@@ -202,8 +201,9 @@ class Picture {
       const auto at = nodes.find(value);
       if (at == nodes.end()) continue;
       const std::string to = quoted("out_" + name);
-      out_ += "  " + to + " [shape=ellipse fillcolor=\"#fdf0dc\" label=" +
-              quoted(name) + "];\n";
+      out_ += "  " + to +
+              " [shape=ellipse fillcolor=\"#fdf0dc\" label=" + quoted(name) +
+              "];\n";
       edge("n" + std::to_string(stands_for_[at->second]), to, false);
     }
   }

@@ -131,10 +131,10 @@ void print(const ModelOptions& options, const ProgramFacts& facts,
   for (const std::string& output : facts.outputs) fmt::print("  {}\n", output);
   fmt::print("tensors\n");
   for (const auto& [kind, sum] : held_of(facts)) {
-    fmt::print("  {:<10} {:>5}, {:>12} elements, {}{}\n", kind + "s",
-               sum.tensors, sum.elements, bytes_text(sum.bytes),
-               kind == "parameter" ? fmt::format(", {} trained", sum.trained)
-                                   : "");
+    fmt::print(
+        "  {:<10} {:>5}, {:>12} elements, {}{}\n", kind + "s", sum.tensors,
+        sum.elements, bytes_text(sum.bytes),
+        kind == "parameter" ? fmt::format(", {} trained", sum.trained) : "");
   }
   if (flops) {
     fmt::print("FLOPs of a call with the sizes of the export: {:.3f} G\n",

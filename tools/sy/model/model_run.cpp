@@ -24,8 +24,10 @@ std::vector<ArchiveValue> read_inputs(const std::string& path, Device device) {
     const bool is_number =
         !number.empty() && number.size() < 10 &&
         number.find_first_not_of("0123456789") == std::string::npos;
-    SY_CHECK(is_number, Value, "[model] {}: expected tensors input.0, input.1, "
-             "..., got '{}'", path, name);
+    SY_CHECK(is_number, Value,
+             "[model] {}: expected tensors input.0, input.1, "
+             "..., got '{}'",
+             path, name);
     inputs[std::stoll(number)] = tensor;
   }
   std::vector<ArchiveValue> out;
@@ -97,8 +99,8 @@ int run_model(const ModelOptions& options, const ModelRunOptions& run) {
   std::vector<Tensor> outputs;
   {
     const AutoGradMode mode(!run.gradients.empty());
-    outputs = run.compiled ? run_compiled(program, inputs)
-                           : program->tensors(inputs);
+    outputs =
+        run.compiled ? run_compiled(program, inputs) : program->tensors(inputs);
   }
   if (!run.outputs.empty()) {
     NamedTensors named;
