@@ -197,9 +197,9 @@ class SizeExpression::Parser {
     Term t;
     t.kind = Term::Kind::Symbol;
     t.name = std::string(text_.substr(at_ + 1, end - at_ - 1));
-    at_ = text_.find(')', end);
-    if (at_ == std::string_view::npos) return fail();
-    ++at_;
+    const size_t closing = text_.find(')', end);
+    if (closing == std::string_view::npos) return fail();
+    at_ = closing + 1;
     return t;
   }
 
