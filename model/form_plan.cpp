@@ -119,6 +119,20 @@ bool has_sizes_kernel(const Operator& op) {
          (op.has_backend_kernel() || op.entry->dispatch.empty());
 }
 
+ResultLayout result_layout(const Operator& op) {
+  ResultLayout layout;
+  layout.by_columns = op.has_tag("column_major");
+  const auto& arguments = op.base.schema.arguments();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string_view name = arguments[i].name.view();
+    if ((name == "self" && op.has_tag("format_of_self")) ||
+        (name == "grad_output" && op.has_tag("format_of_grad_output"))) {
+      layout.like = static_cast<int>(i);
+    }
+  }
+  return layout;
+}
+
 InputsApart inputs_apart(const Operator& op, const Overload& form) {
   if (!form.schema.is_mutable()) return InputsApart::kNone;
   if (op.kind() == OperatorKind::kPointwise) {

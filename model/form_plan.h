@@ -56,6 +56,14 @@ bool has_guard(const Operator& op, const Overload& form);
 // Whether a backend without data makes the results by `shape:` alone.
 bool has_sizes_kernel(const Operator& op);
 
+// The layout of fresh results that a kernel of `dispatch:` fills. Row-major, if
+// nothing is set.
+struct ResultLayout {
+  bool by_columns = false;  // matrices are column-major
+  int like = -1;            // the argument whose memory format they have
+};
+ResultLayout result_layout(const Operator& op);
+
 // The copies that keep a kernel from reading elements it has written already.
 enum class InputsApart : uint8_t {
   kNone,

@@ -180,6 +180,22 @@ void largest_of_channels(const Images& in, const Windows& w,
       });
 }
 
+// A window of padding alone has the least number of the type that was computed
+// in. A shorter one of integers has a least number of its own.
+void store_largest(const Images& room, const Tensor& out) {
+  const size_t bits = 8 * element_size(out.scalar_type());
+  if (room.t.scalar_type() == kLong && bits < 64) {
+    const int64_t least =
+        out.scalar_type() == kByte
+            ? 0
+            : std::numeric_limits<int64_t>::min() >> (64 - bits);
+    auto* const all = room.data<int64_t>();
+    const int64_t n = room.planes() * room.places();
+    for (int64_t i = 0; i < n; ++i) all[i] = std::max(all[i], least);
+  }
+  store_images(room, out);
+}
+
 }  // namespace
 
 void pool_max(int64_t n, const Tensor& self, const Windows& w,
@@ -199,7 +215,7 @@ void pool_max(int64_t n, const Tensor& self, const Windows& w,
     visit_computed(dtype,
                    [&]<class T>() { max_of_planes<T>(in, w, room, at); });
   }
-  store_images(room, out);
+  store_largest(room, out);
   store_images(at, indices);
 }
 
@@ -275,7 +291,7 @@ void max_pool_out(const Tensor& self, int64_t n, IntArrayRef kernel_size,
     visit_computed(dtype,
                    [&]<class T>() { largest_of_planes<T>(in, w, room); });
   }
-  store_images(room, out);
+  store_largest(room, out);
 }
 
 void max_pool1d_with_indices_out(const Tensor& self, IntArrayRef kernel_size,

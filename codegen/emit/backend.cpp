@@ -29,13 +29,6 @@ std::string result_variable(const Operator& op, std::size_t i) {
   return lang::fresh_name(lang::cpp_name(name), taken);
 }
 
-// The argument whose memory format fresh results have by the operator's tags;
-// "" if they are row-major.
-const char* format_argument(const Operator& op) {
-  if (op.has_tag("format_of_self")) return "self";
-  return op.has_tag("format_of_grad_output") ? "grad_output" : "";
-}
-
 // The kernels of a backend for the operators of a family: those named under
 // `dispatch:`, and a direct instance of those that its engines run.
 // emit_backend_files() registers the shared instance, and the kernels that its
@@ -199,16 +192,17 @@ class BackendEmitter {
   }
 
   static std::string new_result(Writer& w, const Operator& op) {
-    if (!op.has_tag("column_major")) return "new_result";
+    if (!result_layout(op).by_columns) return "new_result";
     w.include("aten/engine/columns.h");
     return "new_by_columns";
   }
 
   static void lay_out(Writer& w, const Operator& op,
                       const std::string& result) {
-    const std::string like = format_argument(op);
-    if (like.empty()) return;
-    w.line("  generated::lay_out_like({}, {});", like, result);
+    const int like = result_layout(op).like;
+    if (like < 0) return;
+    w.line("  generated::lay_out_like({}, {});",
+           parameter_name(op.base.schema.arguments()[like]), result);
   }
 
   void structured(Writer& w, const Operator& op, const std::string& kernel) {
@@ -243,7 +237,7 @@ class BackendEmitter {
       w.line("  generated::check_out_dtype({}, {}, {});", entry_of(o), out,
              dtype);
     }
-    if (op.has_tag("column_major")) {
+    if (result_layout(op).by_columns) {
       w.line("  const Tensor {} = {}({}, {}, {});", result, new_result(w, op),
              like_argument(op), size, dtype);
       if (backend_.fills) w.line("  {};", call(op, kernel, {result}));

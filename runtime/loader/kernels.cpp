@@ -222,6 +222,12 @@ void check_devices(const OverloadState& form, const OperatorEntry& entry,
   }
 }
 
+void lay_out(const OverloadState& form, const Value* args, const Tensor& t) {
+  const int like = form.op->layout.like;
+  if (like < 0) return;
+  generated::lay_out_like(args[form.positions[size_t(like)]].to_tensor(), t);
+}
+
 // The kernel of a backend without data.
 void sizes_alone(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
                  Value* args, size_t, Value* results, size_t n) {
@@ -230,10 +236,14 @@ void sizes_alone(const Kernel& k, const OperatorEntry& entry, DispatchKeySet,
   check_devices(form, entry, args);
   check_requirements(form, args);
   const TensorBase& like = like_argument(form, args);
+  const model::ResultLayout& layout = form.op->layout;
   for (size_t i = 0; i < n; ++i) {
     const Dims sizes = list_of(form.op->shape[i], CallNames(form, args));
-    results[i] = Value(
-        TensorBase(new_result(like, sizes, result_dtype(form, args, i, like))));
+    const ScalarType dtype = result_dtype(form, args, i, like);
+    Tensor made = layout.by_columns ? new_by_columns(like, sizes, dtype)
+                                    : new_result(like, sizes, dtype);
+    lay_out(form, args, made);
+    results[i] = Value(TensorBase(std::move(made)));
   }
 }
 

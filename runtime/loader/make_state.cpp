@@ -176,6 +176,7 @@ class StateMaker {
 void StateMaker::describe(LibraryToken* token) {
   state_->kind = op_.kind();
   state_->device_check = op_.entry->device_check;
+  state_->layout = model::result_layout(op_);
   state_->line = static_cast<int>(op_.entry->at.line);
   state_->returns = static_cast<uint32_t>(schema_.returns().size());
   state_->arguments.reserve(schema_.arguments().size());

@@ -89,6 +89,7 @@ struct OperatorState {
   };
   lang::OperatorKind kind = lang::OperatorKind::kDispatch;
   bool device_check = true;
+  model::ResultLayout layout;
   bool is_foreach = false;  // then `composite` is that of one element
   int line = 0;
   uint32_t returns = 0;

@@ -24,8 +24,8 @@ _DEVICES = {
 }
 
 _ENV = {
-    "SWITCHYARD_LAPACK": "libswitchyard_lapack.so",
-    "SWITCHYARD_ONEDNN": "libswitchyard_onednn.so",
+    "SWITCHYARD_LAPACK": "./libswitchyard_lapack.so",
+    "SWITCHYARD_ONEDNN": "./libswitchyard_onednn.so",
     "SWITCHYARD_PLUGINS": ".",
 }
 

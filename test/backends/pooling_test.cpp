@@ -164,6 +164,13 @@ TEST(Pooling, WindowsOfPaddingAlone) {
                          : dtype == kInt ? INT_MIN
                                          : 0;
     EXPECT_EQ(values(v.to(kDouble)), Values(3, least));
+    const Tensor alone = max_pool2d(a, {2, 2}, {1}, {1, 0}, {3, 1});
+    EXPECT_EQ(values(alone.to(kDouble)), Values(3, least));
+    const Tensor rows =
+        a.view({1, 1, 2, 4}).contiguous(MemoryFormat::ChannelsLast);
+    const Tensor last =
+        std::get<0>(max_pool2d_with_indices(rows, {2, 2}, {1}, {1, 0}, {3, 1}));
+    EXPECT_EQ(values(last.to(kDouble)), Values(3, least));
   }
 }
 

@@ -11,16 +11,29 @@
 
 // The library's own operators, loaded once more under other namespaces, do what
 // the compiled ones do: results, written arguments, gradients of two orders,
-// the operator that an error names. Arguments vary with the signature and the
-// examples of the schemas; the device is always the CPU, tensors are dense, and
-// kernels under `dispatch:` are the compiled ones.
+// the operator that an error names; and on the meta device, where nothing is
+// computed, sizes, dtypes and strides. Arguments vary with the signature and
+// the examples of the schemas, and on the meta device with the memory format.
+// Tensors are dense, and the CPU's kernels under `dispatch:` are the compiled
+// ones.
 
 namespace sy::test {
 namespace {
 
+// Where the arguments of a call are.
+enum class Where { kCpu, kMeta, kMetaChannelsLast };
+
+Tensor copied(const Tensor& t, Where where) {
+  if (where == Where::kCpu) return t.clone();
+  const bool channels_last = where == Where::kMetaChannelsLast && t.dim() == 4;
+  return t.to(Device("meta"))
+      .clone(channels_last ? MemoryFormat::ChannelsLast
+                           : MemoryFormat::Preserve);
+}
+
 // Copies, so that both sides start from the same; leaves require gradients.
 std::vector<Value> copied(const std::vector<Value>& args,
-                          const FunctionSchema& schema,
+                          const FunctionSchema& schema, Where where,
                           std::vector<Tensor>* leaves) {
   std::vector<Value> out;
   for (size_t i = 0; i < args.size(); ++i) {
@@ -28,7 +41,7 @@ std::vector<Value> copied(const std::vector<Value>& args,
     const auto copy = [&](const TensorBase& t) -> TensorBase {
       if (!t.defined()) return {};
       const bool wanted = as_tensor(Value(t)).requires_grad();
-      Tensor c = as_tensor(Value(t)).detach().clone();
+      Tensor c = copied(as_tensor(Value(t)).detach(), where);
       if (!wanted || schema.is_out()) return c;
       c.requires_grad_();
       leaves->push_back(c);
@@ -66,17 +79,19 @@ Tensor sum_of(const std::vector<Tensor>& list, bool cubes) {
   Tensor total = zeros({}, kDouble);
   for (const Tensor& t : list) {
     if (!t.defined() || !t.requires_grad()) continue;
-    total = total.add((cubes ? t.mul(t).mul(t) : t.mul(t)).sum());
+    const Tensor part = (cubes ? t.mul(t).mul(t) : t.mul(t)).sum();
+    total = part.add(total.to(part.device()));
   }
   return total;
 }
 
-Trial run(OperatorHandle op, const std::vector<Value>& args) {
+Trial run(OperatorHandle op, const std::vector<Value>& args,
+          Where where = Where::kCpu) {
   const std::string ns(op.name().substr(0, op.name().find("::") + 2));
   Trial out;
   std::vector<Tensor> leaves;
   try {
-    std::vector<Value> own = copied(args, op.schema(), &leaves);
+    std::vector<Value> own = copied(args, op.schema(), where, &leaves);
     std::vector<Value> results(op.schema().returns().size());
     op.call_boxed(own.data(), own.size(), results.data(), results.size());
     for (const Value& v : results) append(&out.tensors, v);
@@ -90,7 +105,7 @@ Trial run(OperatorHandle op, const std::vector<Value>& args) {
       out.tensors.push_back(std::move(t));
     }
   } catch (const std::exception& e) {
-    out.error = replaced(e.what(), ns, "");
+    out.error = replaced(replaced(e.what(), ns, ""), "aten::", "");
   }
   return out;
 }
@@ -102,6 +117,8 @@ bool close(const Tensor& a, const Tensor& b) {
       a.strides() != b.strides()) {
     return false;
   }
+  if (a.device() != b.device()) return false;
+  if (a.device().type() == DeviceType::Meta) return true;
   const Tensor x = a.detach().to(kDouble), y = b.detach().to(kDouble);
   if (x.numel() == 0) return true;
   const Tensor off = x.sub(y).abs().gt(x.abs().add(1).mul(1e-12));
@@ -156,7 +173,7 @@ void expect_same(const std::string& call, const Trial& a, const Trial& b) {
             b.error.substr(0, b.error.find(']')))
       << call << ": " << a.error << "\n"
       << b.error;
-  EXPECT_EQ(a.tensors.size(), b.tensors.size()) << call;
+  ASSERT_EQ(a.tensors.size(), b.tensors.size()) << call;
   for (size_t i = 0; i < std::min(a.tensors.size(), b.tensors.size()); ++i) {
     EXPECT_TRUE(close(a.tensors[i], b.tensors[i]))
         << call << " tensor " << i << "\n"
@@ -165,19 +182,15 @@ void expect_same(const std::string& call, const Trial& a, const Trial& b) {
   }
 }
 
-TEST(Families, DoWhatTheCompiledOperatorsDo) {
+// Calls each operator that both sides can run, with each text that fits it.
+template <typename F>
+void each_call(const F& f) {
   const tools::ExampleWords examples = tools::read_examples({});
   const MovedFamilies& families = MovedFamilies::get();
   int calls = 0, operators = 0;
   for (const auto& [name, op] : families.operators) {
-    const OperatorHandle twin = find("aten::" + name);
-    // The text without `dispatch:` does not say that parts are recorded.
-    const int unknown = families.composed.contains(base_of(name, op))
-                            ? OperatorDef::kDifferentiable
-                            : 0;
-    EXPECT_EQ(op.entry().flags() | unknown, twin.entry().flags() | unknown)
-        << name;
     if (op.entry().has_flag(OperatorDef::kRandom) || is_unset(name)) continue;
+    const OperatorHandle twin = find("aten::" + name);
     const int before = calls;
     for (const std::string& text : texts_of(examples, base_of(name, op))) {
       std::vector<Value> args;
@@ -187,13 +200,45 @@ TEST(Families, DoWhatTheCompiledOperatorsDo) {
         continue;  // not of this signature
       }
       ++calls;
-      expect_same(name + "(" + text + ")", run(twin, args), run(op, args));
+      f(name + "(" + text + ")", twin, op, args);
     }
     operators += calls > before;
   }
   std::printf("%d operators of %zu compared by %d calls\n", operators,
               families.operators.size(), calls);
   EXPECT_GT(operators, 2000);
+}
+
+TEST(Families, HaveTheFlagsOfTheCompiledOperators) {
+  const MovedFamilies& families = MovedFamilies::get();
+  for (const auto& [name, op] : families.operators) {
+    const OperatorHandle twin = find("aten::" + name);
+    // The text without `dispatch:` does not say that parts are recorded.
+    const int unknown = families.composed.contains(base_of(name, op))
+                            ? OperatorDef::kDifferentiable
+                            : 0;
+    EXPECT_EQ(op.entry().flags() | unknown, twin.entry().flags() | unknown)
+        << name;
+  }
+}
+
+TEST(Families, DoWhatTheCompiledOperatorsDo) {
+  each_call([](const std::string& call, OperatorHandle twin, OperatorHandle op,
+               const std::vector<Value>& args) {
+    expect_same(call, run(twin, args), run(op, args));
+  });
+}
+
+TEST(Families, HaveTheLayoutOfTheCompiledOperatorsOnMeta) {
+  each_call([](const std::string& call, OperatorHandle twin, OperatorHandle op,
+               const std::vector<Value>& args) {
+    for (const Where where : {Where::kMeta, Where::kMetaChannelsLast}) {
+      // A loaded operator leaves the layout of `out` alone, a compiled one
+      // changes it where it has the right sizes already.
+      if (where == Where::kMetaChannelsLast && op.schema().is_out()) continue;
+      expect_same(call, run(twin, args, where), run(op, args, where));
+    }
+  });
 }
 
 }  // namespace

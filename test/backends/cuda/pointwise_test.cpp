@@ -421,6 +421,7 @@ TEST(PointwiseInBackground, interpreted_by_what_an_earlier_process_kept) {
   if (!with_environment("SY_OTHER_PROCESS", "interpreter")) return;
   set_jit_mode(JitMode::kBackground);
   expect_equal("aten::bitwise_xor.Tensor", {x, y});
+  finish_compiling();
   EXPECT_GE(compile_counters().kept, 1);
 }
 

@@ -336,7 +336,8 @@ std::string advice(const Record& before, const Record& now) {
       before.revision != now.revision || before.hash != now.hash;
   if (changes.empty() && !refused) return "";
   const std::string renew =
-      "write the record anew: SY_LAYOUT_RECORD=$PWD/test/c10/layout.txt bazel "
+      "write the record anew: SY_LAYOUT_RECORD=$PWD/test/c10/plugin/layout.txt "
+      "bazel "
       "test --test_env=SY_LAYOUT_RECORD //test/c10/plugin:layout_test\n";
   if (refused || added_only) {
     return str(
