@@ -10,6 +10,11 @@ namespace sy {
 int64_t range_size(const Scalar& start, const Scalar& end, const Scalar& step,
                    const Tensor& out);
 
+// The number of elements of `arange`, which ends before `end`. Throws as
+// `range_size` does.
+int64_t arange_size(const Scalar& start, const Scalar& end, const Scalar& step,
+                    const Tensor& out);
+
 namespace composite {
 
 // `steps` numbers from a to b in float64, on the device of out. The first

@@ -31,9 +31,7 @@ Tensor empty_strided_meta(IntArrayRef size, IntArrayRef stride,
 
 Tensor& arange_out(const Scalar& start, const Scalar& end, const Scalar& step,
                    Tensor& out) {
-  SY_CHECK(out.dtype() != kBool, Type,
-           "[arange] out: expected a dtype of numbers, got bool");
-  const int64_t n = range_size(start, end, step);
+  const int64_t n = arange_size(start, end, step, out);
   if (out.sizes() != IntArrayRef(n)) out.impl()->resize(n);
   return out;
 }
