@@ -1,3 +1,8 @@
+#include <cstdio>
+#include <string>
+
+#include "aten/ops/factory.h"
+#include "aten/tensor.h"
 #include "c10/process/error.h"
 #include "c10/tensor/tensor_base.h"
 #include "frontend/export/native_function.h"
@@ -12,6 +17,23 @@ bool holds(const Value& v) {
 
 Value assert_scalar(const Value* a, size_t) {
   SY_CHECK(holds(a[0]), Value, "{}", a[1].to_string_view());
+  return {};
+}
+
+Value assert_async(const Value* a, size_t) {
+  SY_CHECK(static_cast<const Tensor&>(a[0].to_tensor()).item<bool>(), Value,
+           "expected a tensor that is not 0");
+  return {};
+}
+
+Value assert_async_with_message(const Value* a, size_t) {
+  SY_CHECK(static_cast<const Tensor&>(a[0].to_tensor()).item<bool>(), Value,
+           "{}", a[1].to_string_view());
+  return {};
+}
+
+Value print(const Value* a, size_t) {
+  std::fprintf(stderr, "%s\n", std::string(a[0].to_string_view()).c_str());
   return {};
 }
 
@@ -45,7 +67,42 @@ Value assert_metadata(const Value* a, size_t) {
   return {};
 }
 
+// Graphs without side effects put assertions in an order by a tensor that each
+// takes and gives.
+Value make_token(const Value*, size_t) {
+  return Value(TensorBase(sy::empty({0})));
+}
+
+template <NativeFunction assertion>
+Value with_token(const Value* a, size_t n) {
+  assertion(a, n - 1);
+  return a[n - 1];
+}
+
 constexpr std::pair<std::string_view, AssertionInfo> kAssertions[] = {
+    {"aten::_assert_async",
+     {"aten::_assert_async(Tensor self) -> ()", assert_async}},
+    {"aten::_assert_async.msg",
+     {"aten::_assert_async.msg(Tensor self, str assert_msg) -> ()",
+      assert_async_with_message}},
+    {"aten::_functional_assert_async.msg",
+     {"aten::_functional_assert_async.msg(Tensor self, str assert_msg, Tensor "
+      "dep_token) -> Tensor",
+      with_token<assert_async_with_message>}},
+    {"aten::_functional_sym_constrain_range",
+     {"aten::_functional_sym_constrain_range(Scalar size, int? min, int? max, "
+      "Tensor dep_token) -> Tensor",
+      with_token<constrain_range>}},
+    {"aten::_functional_sym_constrain_range_for_size",
+     {"aten::_functional_sym_constrain_range_for_size(Scalar size, int? min, "
+      "int? max, Tensor dep_token) -> Tensor",
+      with_token<constrain_range>}},
+    {"aten::_make_dep_token",
+     {"aten::_make_dep_token(*, ScalarType? dtype=None, Layout? layout=None, "
+      "Device? device=None, bool? pin_memory=None, MemoryFormat? "
+      "memory_format=None) -> Tensor",
+      make_token}},
+    {"aten::_print", {"aten::_print(str s) -> ()", print}},
     {"aten::_assert_scalar",
      {"aten::_assert_scalar(Scalar self, str assert_msg) -> ()",
       assert_scalar}},

@@ -149,6 +149,27 @@ Value bit_or(const Value* a, size_t) {
   if (a[0].is_bool() && a[1].is_bool()) return truth(a[0]) || truth(a[1]);
   return a[0].to_int() | a[1].to_int();
 }
+Value bit_xor(const Value* a, size_t) {
+  if (a[0].is_bool() && a[1].is_bool()) return truth(a[0]) != truth(a[1]);
+  return a[0].to_int() ^ a[1].to_int();
+}
+
+int64_t shift_of(const char* op, const Value& v) {
+  const int64_t by = v.to_int();
+  SY_CHECK(by >= 0, Value, "[{}] b: expected at least 0, got {}", op, by);
+  return by;
+}
+Value left_shift(const Value* a, size_t) {
+  const int64_t x = a[0].to_int(), by = shift_of("lshift", a[1]);
+  int64_t out = 0;
+  const bool wide =
+      by > 62 || __builtin_mul_overflow(x, int64_t{1} << by, &out);
+  if (wide && x != 0) overflow("lshift");
+  return out;
+}
+Value right_shift(const Value* a, size_t) {
+  return a[0].to_int() >> std::min<int64_t>(shift_of("rshift", a[1]), 63);
+}
 Value ite(const Value* a, size_t) { return truth(a[0]) ? a[1] : a[2]; }
 
 Value max_of(const Value* a, size_t n) {
@@ -232,6 +253,9 @@ constexpr Named kFunctions[] = {
     {"_operator.ge", {ge, 2, 2}},
     {"_operator.and_", {bit_and, 2, 2}},
     {"_operator.or_", {bit_or, 2, 2}},
+    {"_operator.xor", {bit_xor, 2, 2}},
+    {"_operator.lshift", {left_shift, 2, 2}},
+    {"_operator.rshift", {right_shift, 2, 2}},
     {"_operator.not_", {logical_not, 1, 1}},
     {"math.trunc", {to_int, 1, 1}},
     {"math.floor", {floor, 1, 1}},
@@ -250,6 +274,12 @@ constexpr Named kFunctions[] = {
     {"torch._sym_sin", {real<std::sin>, 1, 1}},
     {"torch._sym_cos", {real<std::cos>, 1, 1}},
     {"torch._sym_tan", {real<std::tan>, 1, 1}},
+    {"torch._sym_asin", {real<std::asin>, 1, 1}},
+    {"torch._sym_acos", {real<std::acos>, 1, 1}},
+    {"torch._sym_atan", {real<std::atan>, 1, 1}},
+    {"torch._sym_sinh", {real<std::sinh>, 1, 1}},
+    {"torch._sym_cosh", {real<std::cosh>, 1, 1}},
+    {"torch._sym_tanh", {real<std::tanh>, 1, 1}},
     {"torch._sym_log2", {real<std::log2>, 1, 1}},
 };
 

@@ -18,7 +18,26 @@ constexpr std::pair<std::string_view, GraphCall> kGraphCalls[] = {
     {"wrap_with_autocast", GraphCall::Autocast},
 };
 
+constexpr std::pair<std::string_view, StandIn> kStandIns[] = {
+    {"transformers::grouped_mm_fallback",
+     {"transformers::grouped_mm_fallback(Tensor input, Tensor weight, Tensor "
+      "offs) -> Tensor",
+      "aten::_grouped_mm"}},
+};
+
+bool is_defined(std::string_view name) {
+  const auto op = Dispatcher::singleton().find(name);
+  return op && op->entry().defined();
+}
+
 }  // namespace
+
+std::optional<StandIn> stand_in(std::string_view name) {
+  for (const auto& [known, info] : kStandIns) {
+    if (known == name) return info;
+  }
+  return {};
+}
 
 std::string target_name(std::string_view target) {
   if (!target.starts_with(kOperators)) return std::string(target);
@@ -46,9 +65,7 @@ bool is_known_target(std::string_view target) {
     return number_function(target).has_value();
   }
   const std::string name = target_name(target);
-  if (assertion_function(name)) return true;
-  const auto op = Dispatcher::singleton().find(name);
-  return op && op->entry().defined();
+  return assertion_function(name) || stand_in(name) || is_defined(name);
 }
 
 }  // namespace sy::exporting

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,15 @@ inline constexpr std::string_view kHigherOrder = "torch.ops.higher_order.";
 // "aten::add.Tensor" of "torch.ops.aten.add.Tensor"; ".default" is no overload.
 // Other targets are as they were.
 std::string target_name(std::string_view target);
+
+// An operator of ATen that computes what one of a Python package does. The
+// package's arguments are its first ones. A library that has the package's
+// operator goes first.
+struct StandIn {
+  std::string_view schema;  // the package's
+  std::string_view op;
+};
+std::optional<StandIn> stand_in(std::string_view name);
 
 // Whether a node of that target can run.
 bool is_known_target(std::string_view target);

@@ -124,13 +124,18 @@ class GraphPlanner : private Slots {
       fill_arguments(node, parse_schema(assertion->schema), step);
       return;
     }
-    const auto op = Dispatcher::singleton().find(name);
-    if (!op || !op->entry().defined()) {
+    if (const auto op = Dispatcher::singleton().find(name);
+        op && op->entry().defined()) {
+      step->op = &op->entry();
+      fill_arguments(node, op->schema(), step);
+    } else if (const auto other = stand_in(name)) {
+      const OperatorHandle op = *Dispatcher::singleton().find(other->op);
+      step->op = &op.entry();
+      fill_arguments(node, parse_schema(other->schema), step);
+      fill_defaults(op.schema(), step);
+    } else {
       problems_->missing[name].push_back(place_of(node));
-      return;
     }
-    step->op = &op->entry();
-    fill_arguments(node, op->schema(), step);
   }
 
   void fill_arguments(const NodeText& node, const FunctionSchema& schema,
@@ -153,6 +158,15 @@ class GraphPlanner : private Slots {
       SY_CHECK(a.default_value || a.type.is_optional(), Value,
                "{} needs an argument '{}'", schema_name(schema), a.name.view());
       step->arguments[i] = default_value(a.default_value, a.type);
+    }
+  }
+
+  // Those behind the arguments that there are.
+  static void fill_defaults(const FunctionSchema& schema, StepPlan* step) {
+    const auto arguments = schema.arguments();
+    for (size_t i = step->arguments.size(); i < arguments.size(); ++i) {
+      step->arguments.push_back(
+          default_value(arguments[i].default_value, arguments[i].type));
     }
   }
 

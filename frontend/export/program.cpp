@@ -108,7 +108,8 @@ std::vector<Tensor> ProgramImpl::tensors(
 }
 
 // The results, as leaves of the tree.
-std::vector<Value> ProgramImpl::run(const std::vector<Value>& user) const {
+std::vector<Value> ProgramImpl::run(const std::vector<Value>& user,
+                                    exporting::RunObserver* observer) const {
   const ProgramPlan& plan = this->plan();
   std::vector<Value> inputs;
   inputs.reserve(plan.sources.size());
@@ -120,7 +121,7 @@ std::vector<Value> ProgramImpl::run(const std::vector<Value>& user) const {
   }
   std::vector<Value> outputs;
   try {
-    outputs = run_graph(plan.graph, std::move(inputs), device(user));
+    outputs = run_graph(plan.graph, std::move(inputs), device(user), observer);
   } catch (Error& e) {
     e.add_context("in the program " + plan.path);
     throw;

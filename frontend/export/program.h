@@ -24,6 +24,7 @@
 namespace sy {
 
 namespace exporting {
+class RunObserver;
 struct ProgramPlan;
 }  // namespace exporting
 
@@ -60,6 +61,11 @@ class SY_API ProgramImpl : public nn::Module {
   // nest in, and without those that the export fixed.
   std::vector<Tensor> tensors(const std::vector<ArchiveValue>& inputs) const;
 
+  // The most bytes that the values of such a call hold at once, beside the
+  // inputs and the module's tensors. Gradients would keep more. On device meta
+  // nothing is computed.
+  int64_t peak_bytes(const std::vector<ArchiveValue>& inputs) const;
+
   // "input_ids: int64[s0, 16], s0 at most 64" for each input.
   std::vector<std::string> inputs() const;
   const exporting::ProgramPlan& plan() const;
@@ -67,7 +73,8 @@ class SY_API ProgramImpl : public nn::Module {
   void pretty_print(std::ostream& stream) const override;
 
  private:
-  std::vector<Value> run(const std::vector<Value>& user) const;
+  std::vector<Value> run(const std::vector<Value>& user,
+                         exporting::RunObserver* observer = nullptr) const;
   Device device(const std::vector<Value>& inputs) const;
 
   std::shared_ptr<const exporting::ProgramPlan> plan_;

@@ -1,6 +1,8 @@
 #include "frontend/export/run.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <memory>
 #include <utility>
 
 #include "aten/operators.h"
@@ -19,11 +21,44 @@ const Tensor& as_tensor(const Value& v) {
   return static_cast<const Tensor&>(v.to_tensor());
 }
 
+// Values of one call. A call has few, so only those that it has are made.
+class Room {
+ public:
+  explicit Room(size_t capacity)
+      : at_(capacity <= kInline ? reinterpret_cast<Value*>(few_)
+                                : std::allocator<Value>().allocate(capacity)),
+        capacity_(capacity) {}
+  ~Room() {
+    std::destroy_n(at_, size_);
+    if (capacity_ > kInline) std::allocator<Value>().deallocate(at_, capacity_);
+  }
+  Room(const Room&) = delete;
+  Room& operator=(const Room&) = delete;
+
+  void push(Value&& v) { std::construct_at(at_ + size_++, std::move(v)); }
+  // Of a value that was borrowed.
+  void set(size_t i, Value&& v) { std::construct_at(at_ + i, std::move(v)); }
+  Value& operator[](size_t i) { return at_[i]; }
+  Value* data() { return at_; }
+  size_t size() const { return size_; }
+
+ private:
+  static constexpr size_t kInline = 16;
+
+  alignas(Value) std::byte few_[kInline * sizeof(Value)];
+  Value* const at_;
+  const size_t capacity_;
+  size_t size_ = 0;
+};
+
 // One run of a graph.
 class Run {
  public:
-  Run(const GraphPlan& graph, Device device)
-      : graph_(graph), device_(device), values_(size_t(graph.slots)) {}
+  Run(const GraphPlan& graph, Device device, RunObserver* observer)
+      : graph_(graph),
+        device_(device),
+        observer_(observer),
+        values_(size_t(graph.slots)) {}
 
   std::vector<Value> run(std::vector<Value>& inputs) {
     SY_CHECK(inputs.size() == graph_.inputs.size(), Value,
@@ -41,7 +76,8 @@ class Run {
                 step.module.empty() ? "" : " of '" + step.module + "'"));
         throw;
       }
-      for (const int32_t slot : step.ends) values_[size_t(slot)] = Value();
+      if (SY_UNLIKELY(observer_ != nullptr)) observer_->after_step(values_);
+      for (const int32_t slot : step.ends) reset(values_[size_t(slot)]);
     }
     std::vector<Value> outputs;
     outputs.reserve(graph_.outputs.size());
@@ -50,12 +86,14 @@ class Run {
   }
 
  private:
-  static constexpr size_t kInline = 16;
-
   // Without a reference count, for what the slot outlives.
   Value borrowed(int32_t slot) const {
-    const Value& v = values_[size_t(slot)];
-    return v.is_tensor() ? Value::borrowed(v.to_tensor()) : v;
+    return Value::borrowed(values_[size_t(slot)]);
+  }
+
+  static void reset(Value& v) {
+    std::destroy_at(&v);
+    std::construct_at(&v);
   }
 
   Value value(const Source& s) const {
@@ -75,32 +113,40 @@ class Run {
   }
 
   void call(const StepPlan& step) {
-    const size_t n = step.arguments.size();
-    Value few[kInline];
-    std::vector<Value> many;
-    Value* args = few;
-    if (n > kInline) {
-      many.resize(n);
-      args = many.data();
+    Room args(step.arguments.size());
+    for (const Value& constant : step.arguments) {
+      args.push(Value::borrowed(constant));
     }
-    for (size_t i = 0; i < n; ++i) args[i] = step.arguments[i];
     for (const StepPlan::Slot& s : step.slots) {
-      args[s.argument] = borrowed(s.slot);
-      if (SY_UNLIKELY(args[s.argument].is_number()) && wants_tensor(step, s)) {
-        args[s.argument] = Value(
-            TensorBase(wrapped_scalar_tensor(args[s.argument].to_scalar())));
+      const Value& v = values_[size_t(s.slot)];
+      if (SY_UNLIKELY(v.is_number()) && wants_tensor(step, s)) {
+        args.set(s.argument,
+                 Value(TensorBase(wrapped_scalar_tensor(v.to_scalar()))));
+      } else {
+        args.set(s.argument, Value::borrowed(v));
       }
     }
-    for (const StepPlan::List& l : step.lists) args[l.argument] = list(l.list);
-    for (const uint16_t at : step.devices) args[at] = Value(device_);
+    for (const StepPlan::List& l : step.lists) {
+      args.set(l.argument, list(l.list));
+    }
+    for (const uint16_t at : step.devices) args.set(at, Value(device_));
     if (step.kind == StepPlan::Kind::Function) {
-      Value result = step.function(args, n);
+      Value result = step.function(args.data(), args.size());
       if (!step.results.empty()) store(step.results[0], std::move(result));
       return;
     }
-    Value results[kInline];
     const size_t count = step.results.size();
-    OperatorHandle(step.op).call_boxed(args, n, results, count);
+    if (SY_LIKELY(count == 1 && !step.results[0].is_list)) {
+      Value unused;
+      const int32_t slot = step.results[0].slot;
+      Value* const result = slot >= 0 ? &values_[size_t(slot)] : &unused;
+      OperatorHandle(step.op).call_boxed(args.data(), args.size(), result, 1);
+      return;
+    }
+    Room results(count);
+    for (size_t i = 0; i < count; ++i) results.push(Value());
+    OperatorHandle(step.op).call_boxed(args.data(), args.size(), results.data(),
+                                       count);
     for (size_t i = 0; i < count; ++i) {
       store(step.results[i], std::move(results[i]));
     }
@@ -164,7 +210,11 @@ class Run {
 
   std::vector<Value> run(const GraphPlan& graph,
                          std::vector<Value> inputs) const {
-    return run_graph(graph, std::move(inputs), device_);
+    if (observer_ != nullptr) observer_->enter_graph(values_);
+    std::vector<Value> results =
+        run_graph(graph, std::move(inputs), device_, observer_);
+    if (observer_ != nullptr) observer_->leave_graph();
+    return results;
   }
 
   static bool truth(const Value& v) {
@@ -229,14 +279,15 @@ class Run {
 
   const GraphPlan& graph_;
   const Device device_;
+  RunObserver* const observer_;
   std::vector<Value> values_;
 };
 
 }  // namespace
 
 std::vector<Value> run_graph(const GraphPlan& graph, std::vector<Value> inputs,
-                             Device device) {
-  return Run(graph, device).run(inputs);
+                             Device device, RunObserver* observer) {
+  return Run(graph, device, observer).run(inputs);
 }
 
 }  // namespace sy::exporting

@@ -500,9 +500,36 @@ def normalisation():
     yield call("batch_norm_update_stats", x, None, None, 0.1, grad=False)
     yield call("_batch_norm_no_update", x, w, b, mean, var, 0.1, 1e-5,
                grad=False)
+    for w, b in ((w, b), (None, None), (w, None)):
+        for training in (True, False):
+            yield call("_native_batch_norm_legit_functional", x, w, b, mean,
+                       var, training, 0.1, 1e-5, grad=False)
+        yield call("_batch_norm_with_update_functional", x.float(),
+                   *(None if t is None else t.float() for t in (w, b, mean,
+                                                                var)),
+                   0.1, 1e-5, grad=False)
     for args in ((d(2, 3), [3], d(3, low=0.5), 1e-5), (d(2, 3), [2, 3], None,
                                                        None)):
         yield call("_fused_rms_norm", *args, grad=False)
+
+
+def grouped_products():
+    """PyTorch takes rows of 16 bytes alone, and no float64."""
+    ends = numbers([4, 4, 12], i32)
+    for dtype in (f32, bf16):
+        tolerance = 1 if dtype is f32 else 2
+        def x(*sizes, seed=0):
+            return t(*sizes, dtype=dtype, seed=seed)
+        yield call("_grouped_mm", x(12, 8), x(3, 8, 16, seed=1), ends,
+                   tolerance=tolerance)
+        yield call("_grouped_mm", x(3, 8, 16), x(16, 24, seed=1),
+                   numbers([8, 8, 24], i32), tolerance=tolerance)
+        yield call("_grouped_mm", x(8, 24), x(24, 16, seed=1),
+                   numbers([8, 8, 24], i32), tolerance=tolerance)
+        yield call("_grouped_mm", x(2, 8, 16), x(2, 16, 8, seed=1),
+                   tolerance=tolerance)
+    yield call("_grouped_mm", t(16, 8), t(3, 16, 8, seed=1).mT,
+               numbers([0, 8, 16], i32), out_dtype=f32)
 
 
 def recurrent():
@@ -784,7 +811,8 @@ def borders():
 
 def calls():
     for family in (factories, dropouts, elementwise, shapes, reductions,
-                   linear_algebra, activated_products, products_of_int8,
+                   linear_algebra, activated_products,
+                   grouped_products, products_of_int8,
                    convolutions, pooling_and_images, normalisation, recurrent,
                    embeddings, fourier, foreach, sequence_losses, segments,
                    histograms, storages, factors, borders):

@@ -59,16 +59,24 @@ std::vector<Count> counts_of(const ProgramFacts& facts) {
   return out;
 }
 
-// Of one call with the export's sizes; none where sizes depend on elements.
-std::optional<int64_t> flops_of(const ModelOptions& options,
-                                const ProgramFacts& facts) {
+// Of one call with the export's sizes.
+struct Cost {
+  int64_t flops, peak_bytes;
+};
+
+// None where sizes depend on elements.
+std::optional<Cost> cost_of(const ModelOptions& options,
+                            const ProgramFacts& facts) {
   try {
     const Program program = load_program(options.file, options.model);
     program->to(Device("meta"));
+    const std::vector<ArchiveValue> inputs(facts.example.begin(),
+                                           facts.example.end());
+    const int64_t peak_bytes = program->peak_bytes(inputs);
     nn::detail::SummaryRun run(*program);
     const NoGradGuard no_grad;
-    program->tensors({facts.example.begin(), facts.example.end()});
-    return run.finish().rows.at(0).flops;
+    program->tensors(inputs);
+    return Cost{run.finish().rows.at(0).flops, peak_bytes};
   } catch (const Error&) {
     return {};
   }
@@ -97,7 +105,7 @@ std::map<std::string, Held> held_of(const ProgramFacts& facts) {
 }
 
 Json json_of(const ProgramFacts& facts, const std::vector<Count>& counts,
-             std::optional<int64_t> flops) {
+             const std::optional<Cost>& cost) {
   Json out;
   out["model"] = facts.model;
   out["torch_version"] = facts.torch_version;
@@ -111,7 +119,10 @@ Json json_of(const ProgramFacts& facts, const std::vector<Count>& counts,
                               {"bytes", held.bytes},
                               {"requires_grad", held.requires_grad}});
   }
-  if (flops) out["flops"] = *flops;
+  if (cost) {
+    out["flops"] = cost->flops;
+    out["peak_bytes"] = cost->peak_bytes;
+  }
   out["operators"] = Json::object();
   out["missing"] = Json::object();
   for (const Count& count : counts) {
@@ -122,7 +133,7 @@ Json json_of(const ProgramFacts& facts, const std::vector<Count>& counts,
 }
 
 void print(const ModelOptions& options, const ProgramFacts& facts,
-           const std::vector<Count>& counts, std::optional<int64_t> flops) {
+           const std::vector<Count>& counts, const std::optional<Cost>& cost) {
   fmt::print("{}: '{}', exported by PyTorch {}\n", options.file, facts.model,
              facts.torch_version);
   fmt::print("inputs\n");
@@ -136,11 +147,13 @@ void print(const ModelOptions& options, const ProgramFacts& facts,
         sum.elements, bytes_text(sum.bytes),
         kind == "parameter" ? fmt::format(", {} trained", sum.trained) : "");
   }
-  if (flops) {
-    fmt::print("FLOPs of a call with the sizes of the export: {:.3f} G\n",
-               static_cast<double>(*flops) * 1e-9);
+  if (cost) {
+    fmt::print(
+        "a call with the sizes of the export\n  {:.3f} GFLOPs\n  {} of memory "
+        "at once, beside tensors and inputs, without gradients\n",
+        static_cast<double>(cost->flops) * 1e-9, bytes_text(cost->peak_bytes));
   } else {
-    fmt::print("FLOPs: not known without running it\n");
+    fmt::print("FLOPs and memory: not known without running it\n");
   }
   fmt::print("operators: {} calls of {}\n", facts.nodes.size(), counts.size());
   for (const Count& count : counts) {
@@ -168,12 +181,12 @@ int describe_model(const ModelOptions& options) {
   const bool whole = std::all_of(counts.begin(), counts.end(),
                                  [](const Count& c) { return c.is_known; });
   if (!options.picture.empty()) draw_model(facts, options.picture);
-  const auto flops = whole ? flops_of(options, facts) : std::nullopt;
+  const auto cost = whole ? cost_of(options, facts) : std::nullopt;
   if (options.json) {
-    fmt::print("{}\n", dump(json_of(facts, counts, flops), 1));
+    fmt::print("{}\n", dump(json_of(facts, counts, cost), 1));
     return whole ? 0 : 1;
   }
-  print(options, facts, counts, flops);
+  print(options, facts, counts, cost);
   return print_missing(counts) == 0 ? 0 : 1;
 }
 
