@@ -46,10 +46,14 @@ Result of_two(std::string_view f, int64_t a, int64_t b) {
   if (f == "Max") return std::max(a, b);
   if (f == "Min") return std::min(a, b);
   if (f == "Pow" || f == "PowByNatural") return power(a, b);
-  if (b == 0 || (b == -1 && a == INT64_MIN)) return {};
+  // The least number has no opposite.
+  if (b == 0 || a == INT64_MIN) return {};
   if (f == "FloorDiv" || f == "CleanDiv") return floor_div(a, b);
   if (f == "CeilDiv" || f == "CeilToInt") return -floor_div(-a, b);
-  if (f == "Mod" || f == "PythonMod") return a - floor_div(a, b) * b;
+  if (f == "Mod" || f == "PythonMod") {
+    out = b == -1 ? 0 : a % b;
+    return out != 0 && (out < 0) != (b < 0) ? out + b : out;
+  }
   return {};
 }
 
