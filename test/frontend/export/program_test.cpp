@@ -125,10 +125,11 @@ TEST_P(Recorded, SoDoesAClone) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, Recorded,
-                         testing::Values("attention", "bert", "convolutions",
-                                         "convolutions_training", "llama",
-                                         "loops", "nested", "recurrent",
-                                         "sizes", "vit", "writes"),
+                         testing::Values("attention", "bert", "classifier",
+                                         "convolutions",
+                                         "convolutions_training", "functional",
+                                         "llama", "loops", "mixture", "nested",
+                                         "recurrent", "sizes", "vit", "writes"),
                          [](const auto& info) {
                            return std::string(info.param);
                          });

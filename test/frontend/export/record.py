@@ -228,6 +228,16 @@ def words():
 
 hugging_face("bert", ("BertConfig", "BertModel", {}), words,
              dynamic_shapes=batch(1), other=(torch.randint(0, 64, (3, 10)),))
+# The model of docs/models.md, but for its size.
+hugging_face("classifier", ("BertConfig", "BertForSequenceClassification",
+                            {"vocab_size": 1000, "hidden_size": 8}),
+             lambda: (torch.randint(0, 1000, (2, 16)),),
+             dynamic_shapes={"input_ids": {0: torch.export.Dim(
+                 "batch", max=64)}},
+             other=(torch.randint(0, 1000, (8, 16)),))
+hugging_face("mixture", ("MixtralConfig", "MixtralForCausalLM",
+                         {"num_key_value_heads": 1, "num_local_experts": 4,
+                          "num_hidden_layers": 1}), words)
 hugging_face("llama", ("LlamaConfig", "LlamaForCausalLM",
                        {"num_key_value_heads": 1}), words)
 hugging_face("vit", ("ViTConfig", "ViTModel",

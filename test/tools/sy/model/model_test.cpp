@@ -91,13 +91,13 @@ TEST(Model, PicturesFoldBlocksThatRepeat) {
   EXPECT_NE(dot.find("linear"), std::string::npos);
 }
 
-struct Run {
+struct ModelRun {
   const char* model;
   const char* device;
   bool compiled;
 };
 
-class RunsAs : public testing::TestWithParam<Run> {};
+class RunsAs : public testing::TestWithParam<ModelRun> {};
 
 double furthest(const Tensor& got, const Tensor& expected) {
   const Tensor a = got.to(kDouble), b = expected.to(kDouble);
@@ -106,7 +106,7 @@ double furthest(const Tensor& got, const Tensor& expected) {
 }
 
 TEST_P(RunsAs, PythonDoes) {
-  const Run& p = GetParam();
+  const ModelRun& p = GetParam();
   const std::string record = kFolder + p.model + ".safetensors";
   const NamedTensors recorded = load_safetensors(record);
   NamedTensors inputs;
@@ -139,14 +139,14 @@ TEST_P(RunsAs, PythonDoes) {
 
 INSTANTIATE_TEST_SUITE_P(
     Models, RunsAs,
-    testing::Values(Run{"bert", "cpu", false}, Run{"bert", "cpu", true},
-                    Run{"bert", "lazy", false}, Run{"vit", "cpu", true},
-                    Run{"vit", "lazy", false}, Run{"llama", "lazy", false},
-                    Run{"llama", "cpu", true},
-                    Run{"convolutions", "lazy", false},
-                    Run{"convolutions", "cpu", true}),
+    testing::Values(
+        ModelRun{"bert", "cpu", false}, ModelRun{"bert", "cpu", true},
+        ModelRun{"bert", "lazy", false}, ModelRun{"vit", "cpu", true},
+        ModelRun{"vit", "lazy", false}, ModelRun{"llama", "lazy", false},
+        ModelRun{"llama", "cpu", true}, ModelRun{"convolutions", "lazy", false},
+        ModelRun{"convolutions", "cpu", true}),
     [](const auto& info) {
-      const Run& p = info.param;
+      const ModelRun& p = info.param;
       return str("{}{}{}", p.model, p.device, p.compiled ? "Compiled" : "");
     });
 
