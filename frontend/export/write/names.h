@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace sy::exporting {
+
+// Names of values: each stands once, and is one that Python takes for a
+// variable.
+class ValueNames {
+ public:
+  // The name, with other characters as '_' and a number after it if need be.
+  std::string fresh(std::string_view wanted);
+
+ private:
+  std::unordered_set<std::string> taken_;
+  std::unordered_map<std::string, int> next_;
+};
+
+// "conv2d" of "aten::conv2d.padding".
+std::string base_name(std::string_view op);
+// "torch.ops.aten.conv2d.padding"; an overload without a name is ".default".
+std::string target_of(std::string_view op);
+
+}  // namespace sy::exporting
