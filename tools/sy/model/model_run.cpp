@@ -7,6 +7,7 @@
 
 #include <map>
 
+#include "tools/sy/calls/claims.h"
 #include "tools/sy/model/model.h"
 
 namespace sy::tools {
@@ -91,7 +92,7 @@ NamedTensors gradients_of(const Program& program) {
 }  // namespace
 
 int run_model(const ModelOptions& options, const ModelRunOptions& run) {
-  const Device device(run.device);
+  const Device device = device_of_tensors(run.device);
   const Program program = load_program(options.file, options.model);
   if (!device.is_cpu()) program->to(device);
   const std::vector<ArchiveValue> inputs = read_inputs(run.inputs, device);
