@@ -73,15 +73,20 @@ std::vector<Tensor> run_compiled(const Program& program,
   return outputs;
 }
 
+// Where a tensor lies. It has no address yet on a device that computes later.
+std::pair<const StorageImpl*, int64_t> place_of(const Tensor& t) {
+  return {t.storage().get(), t.storage_offset()};
+}
+
 // Under every name that a parameter has.
 NamedTensors gradients_of(const Program& program) {
-  std::map<const void*, Tensor> gradients;
+  std::map<std::pair<const StorageImpl*, int64_t>, Tensor> gradients;
   for (const Tensor& p : program->parameters()) {
-    if (p.grad().defined()) gradients[p.raw_data()] = p.grad();
+    if (p.grad().defined()) gradients[place_of(p)] = p.grad();
   }
   NamedTensors out;
   for (const auto& [name, tensor] : program->state_dict()) {
-    const auto found = gradients.find(tensor.raw_data());
+    const auto found = gradients.find(place_of(tensor));
     if (found != gradients.end() && found->second.sizes() == tensor.sizes()) {
       out.insert(name, found->second.cpu().contiguous());
     }
