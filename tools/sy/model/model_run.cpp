@@ -78,11 +78,13 @@ std::pair<const StorageImpl*, int64_t> place_of(const Tensor& t) {
   return {t.storage().get(), t.storage_offset()};
 }
 
-// Under every name that a parameter has.
+// Under every name that a parameter has. Those that the outputs do not depend
+// on have zeros.
 NamedTensors gradients_of(const Program& program) {
   std::map<std::pair<const StorageImpl*, int64_t>, Tensor> gradients;
   for (const Tensor& p : program->parameters()) {
-    if (p.grad().defined()) gradients[place_of(p)] = p.grad();
+    if (!p.requires_grad()) continue;
+    gradients[place_of(p)] = p.grad().defined() ? p.grad() : zeros_like(p);
   }
   NamedTensors out;
   for (const auto& [name, tensor] : program->state_dict()) {
