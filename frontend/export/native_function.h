@@ -6,8 +6,8 @@
 
 #include "c10/tensor/value.h"
 
-// Functions of exported graphs that are no operators: Python's arithmetic of
-// sizes, and assertions.
+// Functions of exported graphs that are no operators here: Python's arithmetic
+// of sizes, assertions, and complex numbers.
 
 namespace sy::exporting {
 
@@ -32,5 +32,15 @@ struct AssertionInfo {
 
 // The assertion of an operator's name, "aten::_assert_scalar".
 std::optional<AssertionInfo> assertion_function(std::string_view name);
+
+struct ComplexInfo {
+  std::string_view schema;
+  // Takes one more argument, an int: bit i says that argument i has complex
+  // numbers. Those are tensors of one more dim, of real and imaginary parts.
+  NativeFunction run;
+};
+
+// The function that computes an operator of complex numbers, "aten::polar".
+std::optional<ComplexInfo> complex_function(std::string_view name);
 
 }  // namespace sy::exporting

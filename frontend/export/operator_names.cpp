@@ -65,7 +65,8 @@ bool is_known_target(std::string_view target) {
     return number_function(target).has_value();
   }
   const std::string name = target_name(target);
-  return assertion_function(name) || stand_in(name) || is_defined(name);
+  return assertion_function(name) || stand_in(name) || complex_function(name) ||
+         is_defined(name);
 }
 
 }  // namespace sy::exporting

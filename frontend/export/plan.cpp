@@ -34,6 +34,7 @@ class GraphPlanner : private Slots {
       : problems_(problems), home_(home) {}
 
   GraphPlan plan(const GraphText& text) {
+    complex_ = &text.complex;
     for (const ArgumentText& input : text.inputs) {
       plan_.inputs.push_back(input.kind == Kind::Name ? define(input.text)
                                                       : plan_.slots++);
@@ -118,6 +119,9 @@ class GraphPlanner : private Slots {
 
   void call_operator(const NodeText& node, StepPlan* step) {
     const std::string name = target_name(node.target);
+    if (!complex_->empty() && has_complex(node)) {
+      return call_of_complex(name, node, step);
+    }
     if (const auto assertion = assertion_function(name)) {
       step->kind = StepPlan::Kind::Function;
       step->function = assertion->run;
@@ -136,6 +140,50 @@ class GraphPlanner : private Slots {
     } else {
       problems_->missing[name].push_back(place_of(node));
     }
+  }
+
+  // ---- complex numbers
+
+  bool is_complex(const ArgumentText& a) const {
+    if (a.kind == Kind::Name) return complex_->contains(a.text);
+    return a.kind == Kind::List &&
+           std::any_of(a.items.begin(), a.items.end(),
+                       [&](const ArgumentText& i) { return is_complex(i); });
+  }
+
+  bool has_complex(const NodeText& node) const {
+    return std::any_of(node.outputs.begin(), node.outputs.end(),
+                       [&](const ArgumentText& a) { return is_complex(a); }) ||
+           std::any_of(
+               node.inputs.begin(), node.inputs.end(),
+               [&](const NodeText::Input& i) { return is_complex(i.value); });
+  }
+
+  void call_of_complex(const std::string& name, const NodeText& node,
+                       StepPlan* step) {
+    const auto f = complex_function(name);
+    SY_CHECK(f, NotImplemented,
+             "{} of complex numbers is not supported: compute real and "
+             "imaginary parts, view_as_real(x)",
+             name);
+    const FunctionSchema schema = parse_schema(f->schema);
+    NodeText real = node;
+    int64_t mask = 0;
+    for (size_t i = 0; i < real.inputs.size(); ++i) {
+      NodeText::Input& input = real.inputs[i];
+      const int at = schema.argument_index(input.name);
+      if (at >= 0 && is_complex(input.value)) mask |= int64_t{1} << at;
+      // A complex dtype is that of its parts.
+      const auto parts = input.value.scalar_type();
+      if (input.value.kind == Kind::Other && input.value.integer != 0 &&
+          parts != ScalarType::Undefined) {
+        input.value.kind = Kind::ScalarType;
+      }
+    }
+    step->kind = StepPlan::Kind::Function;
+    step->function = f->run;
+    fill_arguments(real, schema, step);
+    step->arguments.emplace_back(mask);
   }
 
   void fill_arguments(const NodeText& node, const FunctionSchema& schema,
@@ -357,6 +405,7 @@ class GraphPlanner : private Slots {
 
   Problems* problems_;
   const std::string& home_;
+  const std::set<std::string, std::less<>>* complex_ = nullptr;
   GraphPlan plan_;
   std::map<std::string, int32_t> slots_;
 };

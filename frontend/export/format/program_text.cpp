@@ -29,6 +29,16 @@ ScalarType scalar_type_of(int64_t number) {
   }
 }
 
+// The dtype of the parts of complex numbers; Undefined for other dtypes.
+ScalarType parts_of(int64_t number) {
+  switch (number) {
+    case 9: return kHalf;
+    case 10: return kFloat;
+    case 11: return kDouble;
+    default: return ScalarType::Undefined;
+  }
+}
+
 std::string dtype_name(int64_t number) {
   switch (number) {
     case 9: return "complex32";
@@ -128,6 +138,11 @@ class GraphReader {
       out.outputs.push_back(argument(a));
     }
     const JsonValue tensors = v["tensor_values"];
+    for (const JsonValue& t : tensors.items()) {
+      if (parts_of(t["dtype"].to_int()) != ScalarType::Undefined) {
+        out.complex.emplace(t.key());
+      }
+    }
     for (const ArgumentText& input : out.inputs) {
       if (input.kind != Kind::Name) continue;
       if (const auto t = tensors.find(input.text)) {
@@ -202,10 +217,12 @@ class GraphReader {
 
   static ArgumentText scalar_type(const JsonValue& v) {
     const ScalarType t = scalar_type_of(v.to_int());
-    if (t == ScalarType::Undefined) {
-      return with(Kind::Other, dtype_name(v.to_int()));
+    if (t != ScalarType::Undefined) {
+      return with(Kind::ScalarType, static_cast<int64_t>(t));
     }
-    return with(Kind::ScalarType, static_cast<int64_t>(t));
+    ArgumentText out = with(Kind::Other, dtype_name(v.to_int()));
+    out.integer = static_cast<int64_t>(parts_of(v.to_int()));
+    return out;
   }
   static ArgumentText layout(const JsonValue& v) {
     if (v.to_int() != 7) return with(Kind::Other, "sparse layout");
@@ -459,6 +476,24 @@ class TreeReader {
   JsonValue names_;
 };
 
+// Complex numbers in the file are real and imaginary parts in turns: a tensor
+// of one more dim.
+void take_parts(const JsonValue& v, TensorText* t) {
+  const ScalarType parts = parts_of(v["dtype"].to_int());
+  if (parts == ScalarType::Undefined) return;
+  t->dtype = parts;
+  t->is_complex = true;
+  const auto twice = [&](SizeExpression* e) {
+    const auto n = e->constant();
+    if (!n || *n < 0 || *n > INT64_MAX / 2) v.fail("expected numbers as sizes");
+    *e = SizeExpression(2 * *n);
+  };
+  for (SizeExpression& stride : t->strides) twice(&stride);
+  twice(&t->offset);
+  t->sizes.emplace_back(int64_t{2});
+  t->strides.emplace_back(int64_t{1});
+}
+
 template <class Spec>
 void drop_tokens(std::vector<Spec>* specs, std::vector<ArgumentText>* values) {
   for (size_t i = std::min(specs->size(), values->size()); i-- > 0;) {
@@ -559,7 +594,10 @@ std::vector<std::pair<std::string, PayloadText>> read_payloads(
     payload.is_parameter = v["is_param"].to_bool();
     payload.is_pickled = v["use_pickle"].to_bool();
     const auto tensor = v.find("tensor_meta");
-    if (tensor && !tensor->is_null()) payload.tensor = tensor_of(*tensor);
+    if (tensor && !tensor->is_null()) {
+      payload.tensor = tensor_of(*tensor);
+      take_parts(*tensor, &*payload.tensor);
+    }
     out.emplace_back(v.key(), std::move(payload));
   }
   return out;

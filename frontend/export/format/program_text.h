@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -67,7 +68,9 @@ struct NodeText {
 };
 
 struct TensorText {
+  // Of complex numbers: of their parts.
   ScalarType dtype = ScalarType::Undefined;
+  bool is_complex = false;
   std::string dtype_name;  // of one that is not supported
   std::vector<SizeExpression> sizes, strides;
   std::vector<int64_t> example;  // the sizes of the export's example
@@ -80,6 +83,7 @@ struct GraphText {
   std::vector<ArgumentText> inputs, outputs;
   std::vector<NodeText> nodes;
   std::map<std::string, TensorText, std::less<>> tensors;  // of the inputs
+  std::set<std::string, std::less<>> complex;  // values of complex numbers
 };
 
 struct InputSpec {

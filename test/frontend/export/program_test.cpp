@@ -126,10 +126,10 @@ TEST_P(Recorded, SoDoesAClone) {
 
 INSTANTIATE_TEST_SUITE_P(
     Programs, Recorded,
-    testing::Values("attention", "bert", "classifier", "convolutions",
-                    "convolutions_training", "effects", "functional", "llama",
-                    "loops", "mixture", "nested", "recurrent", "sizes", "vit",
-                    "writes"),
+    testing::Values("attention", "bert", "classifier", "complex_core",
+                    "complex_numbers", "convolutions", "convolutions_training",
+                    "effects", "functional", "llama", "loops", "mixture",
+                    "nested", "recurrent", "sizes", "vit", "writes"),
     [](const auto& info) { return std::string(info.param); });
 
 TEST(Program, IsReplayedByCompile) {

@@ -226,6 +226,51 @@ def effects():
         "other": (torch.randn(4, 3, 3),)}
 
 
+class Complex(nn.Module):
+    """Turned queries, mixed words, filters of frequencies, spectra."""
+
+    def __init__(self):
+        super().__init__()
+        turns = torch.outer(torch.arange(6.0), torch.tensor([1.0, 0.01]))
+        self.register_buffer("turns", torch.polar(torch.ones(6, 2), turns),
+                             persistent=False)
+        self.linear = nn.Linear(4, 4)
+        self.filter = nn.Parameter(torch.randn(6, 3, 2))
+        self.register_buffer("window", torch.hann_window(4))
+
+    def forward(self, x):
+        n, t, _ = x.shape
+        q = torch.view_as_complex(self.linear(x).view(n, t, 2, 2))
+        q = torch.view_as_real(q * self.turns[:t]).flatten(2)
+        mixed = torch.fft.fftn(x, dim=(1, 2)).real
+        passed = torch.fft.rfft2(x, norm="ortho")
+        passed = torch.fft.irfft2(
+            passed * torch.view_as_complex(self.filter), s=(t, 4),
+            norm="ortho")
+        rows = torch.fft.rfft(q, dim=1)
+        alike = torch.fft.irfft(rows * torch.conj(rows), n=9, dim=1)
+        long = torch.fft.ifft(torch.fft.fft(x.sum(2), n=150) * 1.5, n=77).abs()
+        c = torch.complex(x, x * 2) + 1
+        c = (c * x - c.mT.reshape(n, t, 4) / (c + 3)).permute(1, 0, 2)[1:]
+        parts = torch.view_as_real(torch.exp(c * 0.1)), c.sum(1).abs()
+        spectrum = torch.stft(x.flatten(1), 4, window=self.window,
+                              return_complex=True).abs()
+        return q, mixed, passed, alike, long, parts, spectrum
+
+
+@program
+def complex_numbers():
+    return Complex(), (torch.randn(2, 6, 4),), {
+        "dynamic_shapes": batch(1), "other": (torch.randn(3, 6, 4),)}
+
+
+@program
+def complex_core():
+    return Complex(), (torch.randn(2, 6, 4),), {
+        "decompose": "core", "dynamic_shapes": batch(1),
+        "other": (torch.randn(3, 6, 4),)}
+
+
 def hugging_face(name, config, example, **options):
     import transformers
     base = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2,
@@ -292,7 +337,7 @@ def record(folder, name):
     found.update((f"grad.{n}", p.grad.clone().contiguous())
                  for n, p in run.named_parameters() if p.grad is not None)
     found.update((f"buffer.{n}", b.clone().contiguous())
-                 for n, b in run.named_buffers())
+                 for n, b in run.named_buffers() if not b.is_complex())
     save_file(found, folder / f"{name}.safetensors")
 
 
