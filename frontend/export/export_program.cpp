@@ -20,7 +20,8 @@ constexpr int64_t kLargestCheck = 4;  // times those of the example
 class Exporter {
  public:
   Exporter(const nn::Module& module, const ModuleCall& call,
-           const std::vector<ArchiveValue>& inputs, const ExportOptions& options)
+           const std::vector<ArchiveValue>& inputs,
+           const ExportOptions& options)
       : module_(module), call_(call), options_(options) {
     recorded_.inputs = inputs;
     add_names();
@@ -88,25 +89,36 @@ class Exporter {
     const nn::StateDict state = module_.state_dict();
     const NamedTensors parameters = module_.named_parameters();
     const NamedTensors buffers = module_.named_buffers();
-    for (const auto& item : parameters) {
-      recorded_.held.push_back({item.key(), true, true, item.value()});
-    }
-    // A parameter that stands twice has a name for each place.
-    for (const auto& item : state) {
-      if (parameters.contains(item.key())) continue;
-      for (const auto& p : parameters) {
-        const Tensor& t = p.value();
-        if (item.value().is_alias_of(t) && item.value().sizes() == t.sizes() &&
-            item.value().storage_offset() == t.storage_offset() &&
-            !buffers.contains(item.key())) {
-          recorded_.held.push_back({item.key(), true, true, t});
-          break;
-        }
-      }
-    }
+    for (const auto& item : parameters)
+      hold(item.key(), true, true, item.value());
+    add_other_names(state, parameters, buffers, true);
     for (const auto& item : buffers) {
-      recorded_.held.push_back(
-          {item.key(), false, state.contains(item.key()), item.value()});
+      hold(item.key(), false, state.contains(item.key()), item.value());
+    }
+    add_other_names(state, buffers, parameters, false);
+  }
+
+  void hold(const std::string& name, bool is_parameter, bool persistent,
+            const Tensor& t) {
+    recorded_.held.push_back({name, is_parameter, persistent, t});
+  }
+
+  // A tensor that stands in several places has a name for each of them.
+  void add_other_names(const nn::StateDict& state, const NamedTensors& of,
+                       const NamedTensors& beside, bool are_parameters) {
+    for (const auto& item : state) {
+      if (of.contains(item.key()) || beside.contains(item.key())) continue;
+      const Tensor& other = item.value();
+      for (const auto& first : of) {
+        const Tensor& t = first.value();
+        if (!other.is_alias_of(t) || other.sizes() != t.sizes() ||
+            other.strides() != t.strides() ||
+            other.storage_offset() != t.storage_offset()) {
+          continue;
+        }
+        hold(item.key(), are_parameters, true, t);
+        break;
+      }
     }
   }
 
@@ -290,7 +302,8 @@ class Exporter {
       const SizeSymbol& symbol = recorded_.symbols[s];
       const auto size = static_cast<int64_t>(s);
       least.push_back(std::max<int64_t>(symbol.min, 1));
-      most.push_back(std::min(symbol.max, kLargestCheck * first_[s] + 1 + size));
+      most.push_back(
+          std::min(symbol.max, kLargestCheck * first_[s] + 1 + size));
     }
     return {most, least};
   }

@@ -197,7 +197,8 @@ ArchiveValue call_with_tensors(const nn::ModuleHolder<M>& module,
     wrong_number_of_inputs(inputs.size());
   } else {
     if (inputs.size() > N) return call_with_tensors<N + 1>(module, inputs);
-    const auto call = [&]<size_t... I>(std::index_sequence<I...>)->ArchiveValue {
+    const auto call = [&]<size_t... I>(std::index_sequence<I...>)
+                          ->ArchiveValue {
       if constexpr (requires(M & m, const Tensor& t) {
                       m.forward(((void)I, t)...);
                     }) {
@@ -218,8 +219,8 @@ ArchiveValue call_with_tensors(const nn::ModuleHolder<M>& module,
 // are as they were afterwards.
 //
 // Inputs are tensors, numbers, strings, optionals, lists, tuples and
-// ArchiveValues of them. Those that are no tensors are fixed. Results are of the
-// same types. The file appears whole or not at all.
+// ArchiveValues of them. Those that are no tensors are fixed. Results are of
+// the same types. The file appears whole or not at all.
 //
 // Throws ValueError, which lists all of it with the modules, for what a program
 // cannot say: operators that PyTorch does not have, code that looks at elements

@@ -10,18 +10,20 @@ namespace {
 // Names that mean something else in the code that Python makes of a graph,
 // sorted.
 constexpr std::string_view kMeant[] = {
-    "False",   "None",     "True",   "abs",    "all",     "and",      "any",
-    "as",      "assert",   "async",  "await",  "bool",    "break",    "class",
-    "complex", "continue", "def",    "del",    "device",  "dict",     "divmod",
-    "elif",    "else",     "eval",   "except", "exec",    "filter",   "finally",
-    "float",   "for",      "from",   "fx_pytree", "getattr", "global", "hash",
-    "id",      "if",       "import", "in",     "inf",     "int",
-    "is",      "lambda",   "len",    "list",   "map",     "math",     "max",
-    "min",     "nan",      "next",   "nonlocal", "not",   "object",   "operator",
-    "or",      "output",   "pass",   "pow",    "print",   "pytree",   "raise",
-    "range",   "repr",     "return", "round",  "self",    "set",      "slice",
-    "sorted",  "str",      "sum",    "super",  "torch",   "try",      "tuple",
-    "type",    "vars",     "while",  "with",   "yield",   "zip",
+    "False",    "None",      "True",    "abs",      "all",    "and",
+    "any",      "as",        "assert",  "async",    "await",  "bool",
+    "break",    "class",     "complex", "continue", "def",    "del",
+    "device",   "dict",      "divmod",  "elif",     "else",   "eval",
+    "except",   "exec",      "filter",  "finally",  "float",  "for",
+    "from",     "fx_pytree", "getattr", "global",   "hash",   "id",
+    "if",       "import",    "in",      "inf",      "int",    "is",
+    "lambda",   "len",       "list",    "map",      "math",   "max",
+    "min",      "nan",       "next",    "nonlocal", "not",    "object",
+    "operator", "or",        "output",  "pass",     "pow",    "print",
+    "pytree",   "raise",     "range",   "repr",     "return", "round",
+    "self",     "set",       "slice",   "sorted",   "str",    "sum",
+    "super",    "torch",     "try",     "tuple",    "type",   "vars",
+    "while",    "with",      "yield",   "zip",
 };
 
 }  // namespace

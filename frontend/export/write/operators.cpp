@@ -103,7 +103,7 @@ constexpr std::string_view kOwn[] = {
 
 constexpr std::string_view kNumbers[] = {
     "aten::_local_scalar_dense", "aten::allclose", "aten::equal",
-    "aten::is_nonzero", "aten::item",
+    "aten::is_nonzero",          "aten::item",
 };
 
 constexpr std::string_view kSizes[] = {

@@ -176,7 +176,8 @@ std::optional<int> SizeSolver::of_products(const Values& v) {
 
 std::optional<int> SizeSolver::find(const std::vector<int64_t>& values) {
   if (is_constant(values)) return constant(values[0]);
-  if (const auto at = known_.find(values); at != known_.end()) return at->second;
+  if (const auto at = known_.find(values); at != known_.end())
+    return at->second;
   const std::vector<int> pool = pool_;
   for (const int base : pool) {
     if (const auto out = linear(base, values)) return out;
@@ -210,12 +211,15 @@ std::string SizeSolver::text(int at) const {
   return {};
 }
 
-int64_t SizeSolver::evaluate(int at, const std::vector<int64_t>& symbols) const {
+int64_t SizeSolver::evaluate(int at,
+                             const std::vector<int64_t>& symbols) const {
   const Term& t = term(at);
   if (t.kind == Kind::Constant) return t.number;
   if (t.kind == Kind::Symbol) return symbols[size_t(t.number)];
   const int64_t a = evaluate(t.left, symbols), b = evaluate(t.right, symbols);
-  return t.kind == Kind::Add ? a + b : t.kind == Kind::Mul ? a * b : floor_div(a, b);
+  return t.kind == Kind::Add   ? a + b
+         : t.kind == Kind::Mul ? a * b
+                               : floor_div(a, b);
 }
 
 std::optional<SizeSolver::Ambiguity> SizeSolver::ambiguity(
@@ -228,7 +232,8 @@ std::optional<SizeSolver::Ambiguity> SizeSolver::ambiguity(
     for (size_t s = 0; s < symbols_.size(); ++s) {
       std::vector<int64_t> at = sizes;
       const int64_t end = std::min(max[s], sizes[s] + 4 * f.b);
-      for (int64_t size = std::max(min[s], sizes[s] - f.b); size <= end; ++size) {
+      for (int64_t size = std::max(min[s], sizes[s] - f.b); size <= end;
+           ++size) {
         at[s] = size;
         const int64_t x = f.m * evaluate(f.base, at);
         if (floor_div(x + middle, f.b) != floor_div(x + middle + 1, f.b)) {

@@ -12,9 +12,9 @@
 // Note [Formulas]
 // A formula is tried in an order, from the simplest: a number, a symbol, what
 // was found before; m*x + c; x*y*m + c; x + y + c; floor((m*x + a) / b), which
-// sizes of convolutions and pools are, and compositions of such are too. x and y
-// are formulas that were found before, products included. The first one that is
-// right in all runs is taken. What is right in some runs may be wrong in
+// sizes of convolutions and pools are, and compositions of such are too. x and
+// y are formulas that were found before, products included. The first one that
+// is right in all runs is taken. What is right in some runs may be wrong in
 // others, so the caller runs the module at sizes that tell formulas apart
 // (ambiguity()), and at some more.
 
@@ -25,7 +25,7 @@ class SizeSolver {
   enum class Kind : uint8_t { Constant, Symbol, Add, Mul, FloorDiv };
   struct Term {
     Kind kind = Kind::Constant;
-    int64_t number = 0;       // of Constant; the index of a Symbol
+    int64_t number = 0;  // of Constant; the index of a Symbol
     int left = -1, right = -1;
     std::vector<int64_t> values;  // in each run
   };
