@@ -5,6 +5,7 @@
 #include "aten/operators.h"
 #include "aten/ops/factory.h"
 #include "frontend/export/write/archive.h"
+#include "frontend/export/write/names.h"
 #include "frontend/export/write/program_json.h"
 #include "frontend/export/write/recorder.h"
 
@@ -100,6 +101,10 @@ class Exporter {
 
   void hold(const std::string& name, bool is_parameter, bool persistent,
             const Tensor& t) {
+    SY_CHECK(is_free_in_python(name), Value,
+             "[export_program] {}: Python's modules have a function of that "
+             "name: call the tensor or module another",
+             name);
     recorded_.held.push_back({name, is_parameter, persistent, t});
   }
 

@@ -26,7 +26,87 @@ constexpr std::string_view kMeant[] = {
     "while",    "with",      "yield",   "zip",
 };
 
+// What modules of Python have beside their tensors and modules, sorted.
+constexpr std::string_view kOfModules[] = {
+    "T_destination",
+    "add_module",
+    "add_submodule",
+    "apply",
+    "bfloat16",
+    "buffers",
+    "call_super_init",
+    "children",
+    "code",
+    "compile",
+    "cpu",
+    "cuda",
+    "delete_all_unused_submodules",
+    "delete_submodule",
+    "double",
+    "dump_patches",
+    "eval",
+    "extra_repr",
+    "float",
+    "forward",
+    "get_buffer",
+    "get_extra_state",
+    "get_parameter",
+    "get_submodule",
+    "graph",
+    "half",
+    "ipu",
+    "load_state_dict",
+    "meta",
+    "modules",
+    "mtia",
+    "named_buffers",
+    "named_children",
+    "named_modules",
+    "named_parameters",
+    "parameters",
+    "print_readable",
+    "recompile",
+    "register_backward_hook",
+    "register_buffer",
+    "register_forward_hook",
+    "register_forward_pre_hook",
+    "register_full_backward_hook",
+    "register_full_backward_pre_hook",
+    "register_load_state_dict_post_hook",
+    "register_load_state_dict_pre_hook",
+    "register_module",
+    "register_parameter",
+    "register_state_dict_post_hook",
+    "register_state_dict_pre_hook",
+    "requires_grad_",
+    "set_extra_state",
+    "set_submodule",
+    "shape_env",
+    "share_memory",
+    "state_dict",
+    "to",
+    "to_empty",
+    "to_folder",
+    "train",
+    "training",
+    "type",
+    "xpu",
+    "zero_grad",
+};
+
 }  // namespace
+
+bool is_free_in_python(std::string_view path) {
+  while (!path.empty()) {
+    const size_t dot = std::min(path.find('.'), path.size());
+    if (std::binary_search(std::begin(kOfModules), std::end(kOfModules),
+                           path.substr(0, dot))) {
+      return false;
+    }
+    path.remove_prefix(std::min(dot + 1, path.size()));
+  }
+  return true;
+}
 
 std::string ValueNames::fresh(std::string_view wanted) {
   std::string name;

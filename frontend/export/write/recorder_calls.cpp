@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <limits>
 
 #include "aten/backend/write_plan.h"
 #include "aten/operators.h"
+#include "aten/ops/factory.h"
 #include "c10/schema/function_schema.h"
 #include "frontend/export/write/operators.h"
 #include "frontend/export/write/recorder.h"
@@ -15,6 +17,25 @@ Tensor row_of(const TensorBase& t) {
   const auto n =
       static_cast<int64_t>(t.storage()->nbytes() / t.impl()->itemsize());
   return Tensor(t.impl()->alias({n}, {1}, 0));
+}
+
+// PyTorch's _scaled_dot_product_attention_math adds its mask, a bool one too:
+// the operator that calls it makes another one of that before.
+constexpr size_t kMask = 3;
+
+bool adds_mask(const OperatorEntry& op, const Value* args) {
+  return op.name() == "aten::_scaled_dot_product_attention_math" &&
+         args[kMask].is_tensor() &&
+         args[kMask].to_tensor().scalar_type() == kBool;
+}
+
+// 0 where the mask is true, -inf elsewhere. Its calls are recorded.
+Tensor added_mask(const Value* args) {
+  const auto& mask = static_cast<const Tensor&>(args[kMask].to_tensor());
+  const ScalarType dtype = args[0].to_tensor().scalar_type();
+  return zeros_like(mask, TensorOptions().dtype(dtype))
+      .masked_fill(mask.logical_not(),
+                   -std::numeric_limits<double>::infinity());
 }
 
 }  // namespace
@@ -89,6 +110,12 @@ void Recorder::call(const OperatorEntry& op, DispatchKeySet keys, Value* args,
     return;
   }
   if (python_has(op.name(), options_.namespaces)) {
+    std::vector<Value> copies;
+    if (adds_mask(op, args)) {
+      copies.assign(args, args + num_args);
+      copies[kMask] = Value(added_mask(args));
+      args = copies.data();
+    }
     record_call(op, keys, args, num_args, results, num_results);
     return;
   }

@@ -153,24 +153,34 @@ std::optional<int> SizeSolver::sum(const Values& v) {
   return {};
 }
 
-// Formulas of a product that is no size itself: triangles, pairs.
+void SizeSolver::forget(size_t terms, size_t pool) {
+  for (size_t t = terms; t < terms_.size(); ++t) known_.erase(terms_[t].values);
+  terms_.resize(terms);
+  pool_.resize(pool);
+}
+
+// Formulas of a product that is no size itself: pairs, and the triangles
+// n (n - 1) / 2 and n (n + 1) / 2.
 std::optional<int> SizeSolver::of_products(const Values& v) {
+  const size_t terms = terms_.size(), size = pool_.size();
+  for (const Values& symbol : symbols_) {
+    const auto at = known_.find(symbol);
+    if (at == known_.end()) continue;
+    const int base = at->second;
+    for (const int64_t c : {-1, 1}) add(Kind::Add, base, constant(c));
+  }
   const std::vector<int> pool = pool_;
   for (size_t i = 0; i < pool.size(); ++i) {
     for (size_t j = 0; j <= i; ++j) {
-      const size_t terms = terms_.size(), size = pool_.size();
+      const size_t before = terms_.size(), pool_before = pool_.size();
       const int both = add(Kind::Mul, pool[j], pool[i]);
       std::optional<int> out = linear(both, v);
       if (!out) out = floor(both, v, kSimpleDivisor);
       if (out) return out;
-      // Not in the pool: it would only grow.
-      for (size_t t = terms; t < terms_.size(); ++t) {
-        known_.erase(terms_[t].values);
-      }
-      terms_.resize(terms);
-      pool_.resize(size);
+      forget(before, pool_before);
     }
   }
+  forget(terms, size);  // the pool would only grow
   return {};
 }
 

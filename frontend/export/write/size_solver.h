@@ -63,6 +63,8 @@ class SizeSolver {
   std::optional<int> product(const Values& v);
   std::optional<int> sum(const Values& v);
   std::optional<int> of_products(const Values& v);
+  // Drops the terms after so many, and those of the pool.
+  void forget(size_t terms, size_t pool);
   int64_t evaluate(int at, const std::vector<int64_t>& symbols) const;
 
   std::vector<Values> symbols_;

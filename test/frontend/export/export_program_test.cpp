@@ -316,15 +316,15 @@ class TiedImpl : public nn::Module {
     again->weight = again->set_parameter("weight", table->weight);
     shared = register_buffer("shared", ones({4}));
     register_buffer("shared_too", shared);
-    half = register_buffer("half", shared.slice(0, 0, 2));
+    part = register_buffer("part", shared.slice(0, 0, 2));
   }
   Tensor forward(const Tensor& x) {
-    return again(table(x) + shared) + same(table(x)) * half.sum();
+    return again(table(x) + shared) + same(table(x)) * part.sum();
   }
   nn::Embedding table{10, 4};
   Linear again{nn::LinearOptions(4, 10).bias(false)};
   Linear same = again;
-  Tensor shared, half;
+  Tensor shared, part;
 };
 SY_MODULE(Tied);
 
@@ -445,7 +445,7 @@ class BlockImpl : public nn::Module {
     gain = register_parameter("gain", ones({1}));
   }
   using IntList = std::vector<int64_t>;
-  Tensor forward(const Tensor& x) { return x + gain * norm(fc(x).relu()); }
+  Tensor forward(const Tensor& x) { return x + gain * norm(fc(x).tanh()); }
   Linear fc;
   nn::LayerNorm norm;
   Tensor gain;

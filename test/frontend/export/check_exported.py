@@ -1,0 +1,220 @@
+"""Runs exported programs in Python, and compares with what C++ recorded.
+
+Usage: check_exported.py DIR [--compile NAME]... [NAME...]
+(Python with torch 2.15 and safetensors)
+
+  SWITCHYARD_EXPORTED=DIR bazel-bin/test/frontend/export/export_program_test
+  SWITCHYARD_EXPORTED=DIR bazel-bin/test/frontend/export/export_sizes_test
+  python3 test/frontend/export/check_exported.py DIR --compile layers
+
+For each NAME.pt2, or those that are named: it is loaded; its state dict has the
+names and elements of the module; module() gives for each example, of other
+sizes too, results, gradients of parameters, buffers and inputs that are
+written within 1e-5. So it does after run_decompositions(), and when it is saved
+by Python and loaded again. Sizes that are out of range are refused. With
+--compile, a package of AOTInductor gives the same results.
+"""
+
+import argparse
+import pathlib
+import sys
+import tempfile
+
+import torch
+from safetensors.torch import load_file
+from torch.utils import _pytree as pytree
+
+TOLERANCE = 1e-5
+
+# PyTorch takes the steps of recurrent networks apart, for the length of the
+# example: export() refuses a dynamic one, run_decompositions() fixes it.
+ONE_LENGTH = {"lstm_lengths"}
+
+
+class Record:
+    """What a C++ program recorded of a module."""
+
+    def __init__(self, path):
+        self.all = load_file(path)
+
+    def examples(self):
+        return sorted({int(k.split(".")[0]) for k in self.all
+                       if k[0].isdigit()})
+
+    def part(self, prefix):
+        return {k[len(prefix):]: v.clone() for k, v in self.all.items()
+                if k.startswith(prefix)}
+
+    def list(self, prefix):
+        part = self.part(prefix)
+        return [part[str(i)] for i in range(len(part))]
+
+
+def expect_close(got, expected, what, scale=1e-3):
+    assert got.shape == expected.shape, (what, got.shape, expected.shape)
+    assert got.dtype == expected.dtype, (what, got.dtype, expected.dtype)
+    if got.numel() == 0:
+        return
+    a, b = got.detach().double(), expected.double()
+    off = torch.where(a == b, 0, (a - b).abs())
+    most = torch.where(b.isfinite(), b, 0).abs().max().item()
+    assert off.max().item() <= TOLERANCE * max(most, scale), \
+        f"{what}: off by {off.max().item()} of {most}"
+
+
+def tensors(tree):
+    return [t for t in pytree.tree_leaves(tree)
+            if isinstance(t, torch.Tensor)]
+
+
+def arguments(program, given):
+    """The example's arguments with these tensors."""
+    leaves, spec = pytree.tree_flatten(program.example_inputs)
+    given = iter(given)
+    leaves = [next(given) if isinstance(v, torch.Tensor) else v
+              for v in leaves]
+    return pytree.tree_unflatten(leaves, spec)
+
+
+def expect_results(got, expected, what):
+    got = tensors(got)
+    assert len(got) == len(expected), (what, len(got), len(expected))
+    for i, (a, b) in enumerate(zip(got, expected)):
+        expect_close(a, b, f"{what}: result {i}")
+
+
+def check_call(load, record, example, gradients=True):
+    """A fresh module gives what the example's call gave."""
+    program = load()
+    module = program.module()
+    what = f"example {example}"
+    inputs = record.list(f"{example}.input.")
+    args, kwargs = arguments(program, inputs)
+    result = module(*args, **kwargs)
+    expect_results(result, record.list(f"{example}.output."), what)
+    for i, after in enumerate(record.list(f"{example}.after.")):
+        expect_close(inputs[i], after, f"{what}: input {i} afterwards")
+    buffers = dict(module.named_buffers(remove_duplicate=False))
+    for name, expected in record.part(f"{example}.buffer.").items():
+        expect_close(buffers[name], expected, f"{what}: buffer {name}")
+    if gradients:
+        check_gradients(module, result, record.part(f"{example}.grad."), what)
+
+
+def check_gradients(module, result, expected, what):
+    loss = sum(t.sin().sum() for t in tensors(result)
+               if t.is_floating_point())
+    if not expected:
+        return
+    loss.backward()
+    parameters = dict(module.named_parameters(remove_duplicate=False))
+    # Tied parameters share memory; the graph uses one of them.
+    by_memory = {}
+    for p in parameters.values():
+        if p.grad is not None:
+            by_memory[p.data_ptr()] = p.grad
+    # Some are zero but for rounding: a bias before a batch norm.
+    scale = max(g.abs().max().item() for g in expected.values())
+    for name, grad in expected.items():
+        expect_close(by_memory[parameters[name].data_ptr()], grad,
+                     f"{what}: gradient of {name}", scale)
+
+
+def check_state(program, record):
+    expected = record.part("state.")
+    for state in (program.state_dict, program.module().state_dict()):
+        assert set(state) == set(expected), set(state) ^ set(expected)
+        for name, tensor in expected.items():
+            expect_close(state[name], tensor, f"state dict: {name}")
+
+
+def check_range(program, record):
+    """One more than the most of a dynamic size is refused."""
+    inputs = record.list("0.input.")
+    leaves = [n for n in program.graph.nodes if n.op == "placeholder"
+              and n.name in program.graph_signature.user_inputs
+              and isinstance(n.meta["val"], torch.Tensor)]
+    refused = 0
+    for symbol, bounds in program.range_constraints.items():
+        if bounds.upper > 1000:
+            continue
+        given = []
+        for tensor, node in zip(inputs, leaves):
+            for dim, size in enumerate(node.meta["val"].shape):
+                if str(size) == str(symbol):
+                    index = torch.arange(int(bounds.upper) + 1) % tensor.size(dim)
+                    tensor = tensor.index_select(dim, index)
+            given.append(tensor)
+        args, kwargs = arguments(program, given)
+        try:
+            program.module()(*args, **kwargs)
+        except (AssertionError, RuntimeError, ValueError):
+            refused += 1
+        else:
+            raise AssertionError(f"{symbol}: a size beyond {bounds} passes")
+    return refused
+
+
+def check_decomposed(load, record, example):
+    decomposed = lambda: load().run_decompositions()
+    ranges = decomposed().range_constraints
+    assert ranges == load().range_constraints, (ranges, "after decompositions")
+    # Core operators such as copy have no gradients.
+    check_call(decomposed, record, example, gradients=False)
+
+
+def check_compiled(load, record):
+    with tempfile.TemporaryDirectory() as folder:
+        package = torch._inductor.aoti_compile_and_package(
+            load(), package_path=f"{folder}/model.pt2")
+        for example in record.examples():
+            runner = torch._inductor.aoti_load_package(package)
+            program = load()
+            args, kwargs = arguments(program, record.list(f"{example}.input."))
+            with torch.no_grad():
+                result = runner(*args, **kwargs)
+            expect_results(result, record.list(f"{example}.output."),
+                           f"AOTInductor, example {example}")
+
+
+def check(path, compiled):
+    record = Record(path.with_suffix(".safetensors"))
+    load = lambda: torch.export.load(path)
+    program = load()
+    check_state(program, record)
+    refused = check_range(program, record)
+    examples = record.examples()
+    for example in examples:
+        check_call(load, record, example)
+    if path.stem not in ONE_LENGTH:
+        check_decomposed(load, record, examples[-1])
+    with tempfile.TemporaryDirectory() as folder:
+        torch.export.save(program, f"{folder}/again.pt2")
+        again = lambda: torch.export.load(f"{folder}/again.pt2")
+        check_call(again, record, examples[-1])
+    if compiled:
+        check_compiled(load, record)
+    return f"{len(examples)} examples, {refused} ranges" + \
+        (", compiled" if compiled else "")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("dir", type=pathlib.Path)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--compile", action="append", default=[])
+    options = parser.parse_args()
+    names = options.names or sorted(p.stem for p in options.dir.glob("*.pt2"))
+    failed = 0
+    for name in names:
+        try:
+            said = check(options.dir / f"{name}.pt2", name in options.compile)
+            print(f"{name}: {said}", flush=True)
+        except Exception as e:  # all programs are checked
+            failed += 1
+            print(f"{name}: FAILED: {type(e).__name__}: {e}", flush=True)
+    print(f"{len(names)} programs, {failed} failed")
+    sys.exit(failed > 0)
+
+
+main()
