@@ -62,7 +62,7 @@ class Exporter {
     recorded_.keywords = options_.keywords;
     for (size_t i = 0; i < n; ++i) {
       const auto same = std::count(names.begin(), names.end(), names[i]);
-      SY_CHECK(is_name(names[i]) && same == 1, Value,
+      SY_CHECK(is_variable(names[i]) && same == 1, Value,
                "[export_program] arguments: expected names of variables, each "
                "once, got '{}'",
                names[i]);
@@ -73,15 +73,6 @@ class Exporter {
              options_.model);
   }
 
-  static bool is_name(const std::string& s) {
-    const auto letter = [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-    };
-    return !s.empty() && letter(s[0]) &&
-           std::all_of(s.begin(), s.end(), [&](char c) {
-             return letter(c) || (c >= '0' && c <= '9');
-           });
-  }
   static bool is_file_name(const std::string& s) {
     return !s.empty() && s.find_first_of("/\\") == s.npos;
   }
@@ -97,6 +88,7 @@ class Exporter {
       hold(item.key(), false, state.contains(item.key()), item.value());
     }
     add_other_names(state, buffers, parameters, false);
+    parameters_and_buffers_ = parameters.size() + buffers.size();
   }
 
   void hold(const std::string& name, bool is_parameter, bool persistent,
@@ -248,6 +240,7 @@ class Exporter {
       recorded_.sizes[s].push_back(sizes[s]);
     }
     refuse_problems(recorded_.runs.back());
+    check_held(recorded_.runs.back());
   }
 
   std::string text_of(const std::vector<int64_t>& sizes) const {
@@ -257,6 +250,25 @@ class Exporter {
                  sizes[s]);
     }
     return out;
+  }
+
+  // A lazy module makes its parameters when it is called first.
+  void check_held(const Trace& run) const {
+    for (size_t i = 0; i < recorded_.held.size(); ++i) {
+      const HeldTensor& h = recorded_.held[i];
+      SY_CHECK(IntArrayRef(run.values[i].sizes) == h.tensor.sizes(), Value,
+               "[export_program] {}: its sizes change in the call, from {} to "
+               "{}: call a lazy module once before",
+               h.name, to_string(run.values[i].sizes),
+               to_string(h.tensor.sizes()));
+    }
+    const size_t now =
+        module_.named_parameters().size() + module_.named_buffers().size();
+    SY_CHECK(now == parameters_and_buffers_, Value,
+             "[export_program] expected a module whose call registers nothing, "
+             "got {} parameters and buffers, and {} after it: call it once "
+             "before",
+             parameters_and_buffers_, now);
   }
 
   static void refuse_problems(const Trace& run) {
@@ -363,6 +375,7 @@ class Exporter {
   const ModuleCall& call_;
   const ExportOptions& options_;
   Recorded recorded_;
+  size_t parameters_and_buffers_ = 0;
   std::vector<Tensor> tensors_;  // of the inputs
   std::vector<int64_t> first_;   // the example's size of each symbol
 };

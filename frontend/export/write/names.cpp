@@ -26,22 +26,32 @@ constexpr std::string_view kMeant[] = {
     "while",    "with",      "yield",   "zip",
 };
 
+// Sorted.
+constexpr std::string_view kKeywords[] = {
+    "False",  "None",   "True",    "and",      "as",       "assert", "async",
+    "await",  "break",  "class",   "continue", "def",      "del",    "elif",
+    "else",   "except", "finally", "for",      "from",     "global", "if",
+    "import", "in",     "is",      "lambda",   "nonlocal", "not",    "or",
+    "pass",   "raise",  "return",  "try",      "while",    "with",   "yield",
+};
+
+bool is_word(char c) {
+  return c == '_' ||
+         (std::isalnum(static_cast<unsigned char>(c)) != 0 && c > 0);
+}
+
 // What modules of Python have beside their tensors and modules, sorted.
 constexpr std::string_view kOfModules[] = {
     "T_destination",
     "add_module",
-    "add_submodule",
     "apply",
     "bfloat16",
     "buffers",
     "call_super_init",
     "children",
-    "code",
     "compile",
     "cpu",
     "cuda",
-    "delete_all_unused_submodules",
-    "delete_submodule",
     "double",
     "dump_patches",
     "eval",
@@ -52,11 +62,9 @@ constexpr std::string_view kOfModules[] = {
     "get_extra_state",
     "get_parameter",
     "get_submodule",
-    "graph",
     "half",
     "ipu",
     "load_state_dict",
-    "meta",
     "modules",
     "mtia",
     "named_buffers",
@@ -64,8 +72,6 @@ constexpr std::string_view kOfModules[] = {
     "named_modules",
     "named_parameters",
     "parameters",
-    "print_readable",
-    "recompile",
     "register_backward_hook",
     "register_buffer",
     "register_forward_hook",
@@ -81,12 +87,10 @@ constexpr std::string_view kOfModules[] = {
     "requires_grad_",
     "set_extra_state",
     "set_submodule",
-    "shape_env",
     "share_memory",
     "state_dict",
     "to",
     "to_empty",
-    "to_folder",
     "train",
     "training",
     "type",
@@ -94,15 +98,32 @@ constexpr std::string_view kOfModules[] = {
     "zero_grad",
 };
 
+// What the outermost module of a program has too, sorted.
+constexpr std::string_view kOfPrograms[] = {
+    "add_submodule",    "code",      "delete_all_unused_submodules",
+    "delete_submodule", "graph",     "meta",
+    "print_readable",   "recompile", "shape_env",
+    "to_folder",
+};
+
+template <size_t N>
+bool has(const std::string_view (&sorted)[N], std::string_view name) {
+  return std::binary_search(std::begin(sorted), std::end(sorted), name);
+}
+
 }  // namespace
 
+bool is_variable(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), is_word) &&
+         std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
+         !has(kKeywords, name);
+}
+
 bool is_free_in_python(std::string_view path) {
+  if (has(kOfPrograms, path.substr(0, path.find('.')))) return false;
   while (!path.empty()) {
     const size_t dot = std::min(path.find('.'), path.size());
-    if (std::binary_search(std::begin(kOfModules), std::end(kOfModules),
-                           path.substr(0, dot))) {
-      return false;
-    }
+    if (has(kOfModules, path.substr(0, dot))) return false;
     path.remove_prefix(std::min(dot + 1, path.size()));
   }
   return true;
@@ -111,8 +132,7 @@ bool is_free_in_python(std::string_view path) {
 std::string ValueNames::fresh(std::string_view wanted) {
   std::string name;
   for (const char c : wanted) {
-    const auto u = static_cast<unsigned char>(c);
-    name += std::isalnum(u) != 0 && u < 128 ? c : '_';
+    name += is_word(c) ? c : '_';
   }
   if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0) {
     name.insert(0, "_");

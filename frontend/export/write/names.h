@@ -19,6 +19,8 @@ class ValueNames {
   std::unordered_map<std::string, int> next_;
 };
 
+// Whether a variable of Python may be called so.
+bool is_variable(std::string_view name);
 // Whether a module of Python may have a tensor of that path: "half" and "to"
 // are functions of it.
 bool is_free_in_python(std::string_view path);
