@@ -8,7 +8,8 @@ Usage: check_exported.py DIR [--compile NAME]... [NAME...]
   python3 test/frontend/export/check_exported.py DIR --compile layers
 
 For each NAME.pt2, or those that are named: it is loaded; its state dict has the
-names and elements of the module; module() gives for each example, of other
+names and elements of the module, and its signature says which is which;
+module(), and the modules of unflatten(), give for each example, of other
 sizes too, results, gradients of parameters, buffers and inputs that are
 written within 1e-5. So it does after run_decompositions(), and when it is saved
 by Python and loaded again. Sizes that are out of range are refused. With
@@ -16,6 +17,7 @@ by Python and loaded again. Sizes that are out of range are refused. With
 """
 
 import argparse
+import operator
 import pathlib
 import sys
 import tempfile
@@ -128,6 +130,36 @@ def check_state(program, record):
             expect_close(state[name], tensor, f"state dict: {name}")
 
 
+def check_signature(program, record):
+    """What the file says of its inputs: kinds, names, modules."""
+    signature = program.graph_signature
+    state = set(record.part("state."))
+    buffers = set(record.part("0.buffer."))
+    hidden = set(signature.non_persistent_buffers)
+    assert hidden == buffers - state, hidden
+    assert set(signature.parameters) | set(signature.buffers) == state | hidden
+    assert not set(signature.parameters) & set(signature.buffers)
+    # Writes are calls, as torch.export.export leaves them.
+    assert not signature.buffers_to_mutate and not signature.user_inputs_to_mutate
+    for node in program.graph.nodes:
+        if node.op == "call_function" and node.target is not operator.getitem \
+                and "aten.sym_size" not in str(node.target):
+            stack = list(node.meta["nn_module_stack"].values())
+            assert stack[0][0] == "", (node, stack)
+    calls = {entry.fqn for entry in program.module_call_graph}
+    assert "" in calls and len(calls) == len(program.module_call_graph)
+
+
+def check_unflattened(load, record, example):
+    """Its modules are modules again."""
+    program = load()
+    module = torch.export.unflatten(program)
+    inputs = record.list(f"{example}.input.")
+    args, kwargs = arguments(program, inputs)
+    expect_results(module(*args, **kwargs),
+                   record.list(f"{example}.output."), "unflattened")
+
+
 def check_range(program, record):
     """One more than the most of a dynamic size is refused."""
     inputs = record.list("0.input.")
@@ -182,10 +214,12 @@ def check(path, compiled):
     load = lambda: torch.export.load(path)
     program = load()
     check_state(program, record)
+    check_signature(program, record)
     refused = check_range(program, record)
     examples = record.examples()
     for example in examples:
         check_call(load, record, example)
+    check_unflattened(load, record, examples[0])
     if path.stem not in ONE_LENGTH:
         check_decomposed(load, record, examples[-1])
     with tempfile.TemporaryDirectory() as folder:
