@@ -13,10 +13,12 @@ namespace sy::exporting {
 
 namespace {
 
-// Runs of a module with dynamic sizes: enough to tell formulas apart.
-constexpr size_t kMostRuns = 24;
-// Sizes that are only checked: not too many elements for the host.
-constexpr int64_t kLargestCheck = 4;  // times those of the example
+// Runs that tell formulas apart and check them, beside the first ones.
+constexpr size_t kMoreRuns = 24;
+// All sizes at once are checked at so many times those of the example, and one
+// by itself at the most that it may be, if the inputs are not larger.
+constexpr int64_t kLargestCheck = 4;
+constexpr double kLargestInputs = 1 << 20;  // elements
 
 class Exporter {
  public:
@@ -312,17 +314,38 @@ class Exporter {
     return out;
   }
 
-  // Sizes that no formula was made of: the least, and a large one.
+  // Sizes that no formula was made of: the least, large ones, and the most.
   std::vector<std::vector<int64_t>> check_sizes() const {
-    std::vector<int64_t> least, most;
+    std::vector<std::vector<int64_t>> out;
+    std::vector<int64_t> least, large;
     for (size_t s = 0; s < first_.size(); ++s) {
       const SizeSymbol& symbol = recorded_.symbols[s];
       const auto size = static_cast<int64_t>(s);
       least.push_back(std::max<int64_t>(symbol.min, 1));
-      most.push_back(
+      large.push_back(
           std::min(symbol.max, kLargestCheck * first_[s] + 1 + size));
+      std::vector<int64_t> most = first_;
+      most[s] = symbol.max;
+      if (elements(most) <= kLargestInputs) out.push_back(most);
     }
-    return {most, least};
+    out.push_back(large);
+    out.push_back(least);
+    return out;
+  }
+
+  // Of all inputs that are tensors.
+  double elements(const std::vector<int64_t>& sizes) const {
+    double all = 0;
+    for (size_t i = 0; i < tensors_.size(); ++i) {
+      auto one = static_cast<double>(tensors_[i].numel());
+      for (const Recorded::SymbolDim& d : recorded_.dims) {
+        if (d.tensor != i) continue;
+        one *= static_cast<double>(sizes[d.symbol]) /
+               static_cast<double>(std::max<int64_t>(first_[d.symbol], 1));
+      }
+      all += one;
+    }
+    return all;
   }
 
   // Sizes that no run had.
@@ -347,7 +370,8 @@ class Exporter {
     ProgramJson program = program_json(recorded_);
     if (recorded_.symbols.empty()) return program;
     std::vector<std::vector<int64_t>> checks = check_sizes();
-    while (recorded_.runs.size() < kMostRuns) {
+    const size_t most_runs = recorded_.runs.size() + kMoreRuns;
+    while (recorded_.runs.size() < most_runs) {
       if (program.ambiguity) {
         std::vector<int64_t> sizes = first_;
         sizes[program.ambiguity->symbol] = program.ambiguity->size;
@@ -368,7 +392,7 @@ class Exporter {
     fail(ErrorKind::Value,
          "[export_program] expected sizes that depend on the inputs' by simple "
          "formulas; after {} runs there is none",
-         kMostRuns);
+         most_runs);
   }
 
   const nn::Module& module_;

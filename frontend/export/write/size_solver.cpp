@@ -12,6 +12,8 @@ namespace {
 constexpr int64_t kMostFactor = 8;     // m of a floor
 constexpr int64_t kMostDivisor = 64;   // b
 constexpr int64_t kSimpleDivisor = 4;  // tried before sums and products
+constexpr int kMostTerms = 6;          // of a product
+constexpr int64_t kAny = INT64_MIN;
 
 int64_t floor_div(int64_t a, int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
@@ -19,6 +21,30 @@ int64_t floor_div(int64_t a, int64_t b) {
 
 bool is_constant(const std::vector<int64_t>& v) {
   return std::all_of(v.begin(), v.end(), [&](auto x) { return x == v[0]; });
+}
+
+// The number that all are, but for kAny; not 0.
+std::optional<int64_t> constant_of(const std::vector<int64_t>& v) {
+  int64_t number = kAny;
+  for (const int64_t x : v) {
+    if (x == kAny || x == number) continue;
+    if (number != kAny || x == 0) return {};
+    number = x;
+  }
+  if (number == kAny) return 1;
+  return number;
+}
+
+// v / x, where x divides v in all runs.
+std::optional<std::vector<int64_t>> divided(const std::vector<int64_t>& v,
+                                            const std::vector<int64_t>& x) {
+  std::vector<int64_t> out;
+  for (size_t r = 0; r < v.size(); ++r) {
+    const bool any = v[r] == kAny || (v[r] == 0 && x[r] == 0);
+    if (!any && (x[r] == 0 || v[r] % x[r] != 0)) return {};
+    out.push_back(any ? kAny : v[r] / x[r]);
+  }
+  return out;
 }
 
 }  // namespace
@@ -112,21 +138,22 @@ std::optional<int> SizeSolver::floor(int base, const Values& v,
   return {};
 }
 
-std::optional<int> SizeSolver::product(const Values& v) {
-  const std::vector<int> pool = pool_;
-  for (size_t i = 0; i < pool.size(); ++i) {
-    for (size_t j = 0; j <= i; ++j) {
-      // Tried by numbers first: most pairs are no part of it.
-      const Values &x = term(pool[i]).values, &y = term(pool[j]).values;
-      const int64_t first = x[0] * y[0];
-      if (first == 0 || v[0] % first != 0) continue;
-      const int64_t m = v[0] / first;
-      bool fits = m != 0;
-      for (size_t r = 0; fits && r < runs_; ++r) fits = x[r] * y[r] * m == v[r];
-      if (!fits) continue;
-      const int both = add(Kind::Mul, pool[j], pool[i]);
-      return m == 1 ? both : add(Kind::Mul, constant(m), both);
-    }
+// m times a product of so many terms at most, each no later in the pool than
+// `end`. In runs where v is kAny, the product may be anything: other factors
+// are 0.
+std::optional<int> SizeSolver::product(const Values& v,
+                                       const std::vector<int>& pool, size_t end,
+                                       int most) {
+  if (const auto number = constant_of(v)) return constant(*number);
+  if (most == 0) return {};
+  for (size_t i = 0; i < end; ++i) {
+    const auto rest = divided(v, term(pool[i]).values);
+    if (!rest) continue;
+    const auto other = product(*rest, pool, i + 1, most - 1);
+    if (!other) continue;
+    const Term& t = term(*other);
+    const bool is_one = t.kind == Kind::Constant && t.number == 1;
+    return is_one ? pool[i] : add(Kind::Mul, *other, pool[i]);
   }
   return {};
 }
@@ -197,7 +224,9 @@ std::optional<int> SizeSolver::find(const std::vector<int64_t>& values) {
     if (at == known_.end()) continue;
     if (const auto out = floor(at->second, values, kSimpleDivisor)) return out;
   }
-  if (const auto out = product(values)) return out;
+  if (const auto out = product(values, pool, pool.size(), kMostTerms)) {
+    return out;
+  }
   if (const auto out = sum(values)) return out;
   for (const int base : pool) {
     if (const auto out = floor(base, values, kMostDivisor)) return out;

@@ -11,12 +11,13 @@
 //
 // Note [Formulas]
 // A formula is tried in an order, from the simplest: a number, a symbol, what
-// was found before; m*x + c; x*y*m + c; x + y + c; floor((m*x + a) / b), which
-// sizes of convolutions and pools are, and compositions of such are too. x and
-// y are formulas that were found before, products included. The first one that
-// is right in all runs is taken. What is right in some runs may be wrong in
-// others, so the caller runs the module at sizes that tell formulas apart
-// (ambiguity()), and at some more.
+// was found before; m*x + c; a product of several; x + y + c;
+// floor((m*x + a) / b), which sizes of convolutions and pools are, and
+// compositions of such are too; such a floor of a product. x and y are formulas
+// that were found before, products included. The first one that is right in all
+// runs is taken. What is right in some runs may be wrong in others, so the
+// caller runs the module at sizes that tell formulas apart (ambiguity()), and at
+// some more.
 
 namespace sy::exporting {
 
@@ -60,7 +61,8 @@ class SizeSolver {
   int keep(Term term);
   std::optional<int> linear(int base, const Values& v);
   std::optional<int> floor(int base, const Values& v, int64_t largest);
-  std::optional<int> product(const Values& v);
+  std::optional<int> product(const Values& v, const std::vector<int>& pool,
+                             size_t end, int most);
   std::optional<int> sum(const Values& v);
   std::optional<int> of_products(const Values& v);
   // Drops the terms after so many, and those of the pool.

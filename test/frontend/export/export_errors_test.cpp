@@ -5,6 +5,7 @@
 #include <sy/nn.h>
 #include <sy/sy.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <functional>
@@ -166,6 +167,13 @@ TEST(ExportErrors, OfFormulas) {
         return x * std::sqrt(double(x.size(0))) + y;
       },
       batch());
+  // The least of two sizes: each is one only in a part of the range.
+  EXPECT_REFUSED(
+      "aten::narrow in Code",
+      [](const Tensor& x, const Tensor& y) {
+        return x.narrow(0, 0, std::min<int64_t>(x.size(0), 40)) + y.sum();
+      },
+      ExportOptions().dynamic(0, 0, "batch", 2, 100).dynamic(1, 0, "batch"));
   // A branch that no size in the range takes is none.
   write([](const Tensor& x,
            const Tensor& y) { return x.size(0) > 1 ? x + y : x * y; },

@@ -176,6 +176,26 @@ TEST_F(ExportSizes, OfTwoInputs) {
       ExportOptions().dynamic(0, 0, "n", 2, 32).dynamic(1, 0, "m", 2, 32));
 }
 
+class ManyImpl : public nn::Module {
+ public:
+  Tensor forward(const Tensor& x) {
+    return x.flatten(1, 3).transpose(0, 1).reshape({-1, x.size(0) + 0}) +
+           double(x.size(4) * x.size(5));
+  }
+};
+SY_MODULE(Many);
+
+TEST_F(ExportSizes, OfManySymbols) {
+  ExportOptions options;
+  for (int64_t d = 0; d < 6; ++d) {
+    options.dynamic(0, d, str("d{}", d), 1, 5 + d);
+  }
+  check_exported("many_symbols", Many(),
+                 std::vector<One>{{randn({3, 4, 2, 3, 2, 5})},
+                                  {randn({1, 5, 6, 1, 4, 2})}},
+                 options);
+}
+
 using Distance = nn::PairwiseDistance;
 
 TEST_F(ExportSizes, AreChecked) {
