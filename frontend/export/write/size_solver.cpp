@@ -161,8 +161,9 @@ std::optional<int> SizeSolver::product(const Values& v,
 std::optional<int> SizeSolver::sum(const Values& v) {
   const std::vector<int> pool = pool_;
   for (size_t i = 0; i < pool.size(); ++i) {
-    for (size_t j = 0; j <= i; ++j) {
+    for (size_t j = 0; j < pool.size(); ++j) {
       for (const int64_t sign : {1, -1}) {
+        if (sign == 1 && j > i) continue;
         const Values &x = term(pool[i]).values, &y = term(pool[j]).values;
         const int64_t c = v[0] - x[0] - sign * y[0];
         bool fits = true;

@@ -151,6 +151,35 @@ def check_signature(program, record):
     assert "" in calls and len(calls) == len(program.module_call_graph)
 
 
+class Shapes(torch.fx.Interpreter):
+    """Each value has the shape that the formulas of the file give."""
+
+    def __init__(self, module):
+        super().__init__(module)
+        self.symbols = {}
+
+    def run_node(self, node):
+        result = super().run_node(node)
+        said = node.meta.get("val")
+        if isinstance(said, torch.Tensor) and isinstance(result, torch.Tensor):
+            for size, actual in zip(said.shape, result.shape, strict=True):
+                expression = getattr(getattr(size, "node", None), "expr", size)
+                if node.op == "placeholder" and getattr(expression, "is_Symbol",
+                                                        False):
+                    self.symbols.setdefault(expression, actual)
+                got = int(expression.subs(self.symbols)) \
+                    if hasattr(expression, "subs") else int(size)
+                assert got == actual, (node, said.shape, result.shape)
+        return result
+
+
+def check_shapes(load, record, example):
+    program = load()
+    args, kwargs = arguments(program, record.list(f"{example}.input."))
+    given = pytree.tree_leaves((args, kwargs))
+    Shapes(program.module()).run(*given)
+
+
 def check_unflattened(load, record, example):
     """Its modules are modules again."""
     program = load()
@@ -256,6 +285,7 @@ def check(path, compiled):
     examples = record.examples()
     for example in examples:
         check_call(load, record, example)
+        check_shapes(load, record, example)
     check_unflattened(load, record, examples[0])
     check_exported_again(load, path.stem in GUARDED)
     if path.stem not in GUARDED:
