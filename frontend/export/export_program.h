@@ -222,13 +222,13 @@ ArchiveValue call_with_tensors(const nn::ModuleHolder<M>& module,
 // Writes what module(inputs...) computes as a program of torch.export, which
 // Python and load_program() load. The module is called in its mode: once, or
 // several times with inputs of other sizes if some are dynamic, whose elements
-// are the example's, repeated or dropped. Its parameters and buffers are as they
-// were afterwards, and so are the inputs. Hooks run. Several threads may export
-// at once, but not one module.
+// are the example's, repeated or dropped. Its parameters and buffers are as
+// they were afterwards, and so are the inputs. Hooks run. Several threads may
+// export at once, but not one module.
 //
 // Inputs are tensors, numbers, strings, optionals, lists, tuples and
-// ArchiveValues of them. Those that are no tensors are fixed. Results are of the
-// same types, but no strings. Parameters and buffers have the names of
+// ArchiveValues of them. Those that are no tensors are fixed. Results are of
+// the same types, but no strings. Parameters and buffers have the names of
 // state_dict(), those that stand twice both. The file appears whole or not at
 // all.
 //

@@ -3,6 +3,11 @@
 #include <sy/nn.h>
 #include <sy/sy.h>
 
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <thread>
+
 #include "test/frontend/export/exported.h"
 
 // Modules with fixed sizes, and a dynamic batch where it is cheap. The same
@@ -470,6 +475,50 @@ SY_MODULE(Model);
 
 TEST_F(ExportProgram, ModulesOfModules) {
   check_exported("modules", Model(), of_batches({4}), batch());
+}
+
+class TypesImpl : public nn::Module {
+ public:
+  TypesImpl() {
+    fc->to(kDouble);
+    register_module("fc", fc);
+    fc->weight.requires_grad_(false);
+    small = register_buffer("small", randn({3}).to(kBFloat16));
+    flags = register_buffer("flags", tensor({1, 0, 1}, kBool));
+  }
+  std::vector<Tensor> forward(const Tensor& x) {
+    const Tensor y = fc(x);
+    return {y,
+            y.to(kFloat) * small,
+            y.to(kHalf),
+            flags.logical_not().to(kByte) + x.gt(0),
+            (x * 100).to(kShort).bitwise_and(255),
+            x.round().to(kChar).to(kLong).add(1, 2)};
+  }
+  Linear fc{3, 3};
+  Tensor small, flags;
+};
+SY_MODULE(Types);
+
+TEST_F(ExportProgram, DtypesAndFrozenParameters) {
+  std::vector<One> examples;
+  for (const int64_t n : {4, 2}) examples.emplace_back(randn({n, 3}, kDouble));
+  check_exported("dtypes", Types(), examples, batch());
+}
+
+TEST_F(ExportProgram, OfSeveralThreads) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([i] {
+      nn::Sequential net(Linear(4, 5 + i), nn::ReLU(), Linear(5 + i, 2));
+      const Tensor x = randn({3, 4});
+      const std::string path = exported_path(str("thread_{}", i));
+      export_program(net, {x}, path, batch());
+      EXPECT_TRUE(allclose(load_program(path)(x).to_tensor(), net(x)));
+      std::filesystem::remove(path);
+    });
+  }
+  for (std::thread& t : threads) t.join();
 }
 
 TEST_F(ExportProgram, ALossThatTrains) {
