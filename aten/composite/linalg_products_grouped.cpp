@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "aten/engine/copy.h"
 #include "aten/engine/guard.h"
 #include "aten/operators.h"
 #include "aten/ops/factory.h"
@@ -16,7 +17,7 @@ using Sizes = std::vector<int64_t>;
 
 // The sizes of groups that end before `offs`, and what is left of `total`.
 Sizes sizes_of_groups(const Tensor& offs, int64_t total) {
-  const Tensor ends = offs.to(Device(kCPU)).to(kLong).contiguous();
+  const Tensor ends = contiguous_cpu(offs.to(Device(kCPU)), kLong);
   const auto* const p = static_cast<const int64_t*>(ends.raw_data());
   Sizes sizes;
   int64_t at = 0;

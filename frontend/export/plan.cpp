@@ -143,8 +143,11 @@ class GraphPlanner : private Slots {
     const auto arguments = schema.arguments();
     std::vector<bool> given(arguments.size());
     step->arguments.resize(arguments.size());
-    for (const NodeText::Input& input : node.inputs) {
-      const int at = schema.argument_index(input.name);
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const NodeText::Input& input = node.inputs[i];
+      const int at = input.name.empty() && i < arguments.size()
+                         ? static_cast<int>(i)
+                         : schema.argument_index(input.name);
       if (at < 0) {
         fail(ErrorKind::Value, "{} has no argument '{}'", schema_name(schema),
              input.name);

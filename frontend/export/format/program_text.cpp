@@ -10,6 +10,7 @@ using Kind = ArgumentText::Kind;
 
 constexpr int64_t kMajorVersion = 8;
 constexpr int kMaxGraphDepth = 32;
+constexpr std::string_view kWithEffects = "torch.ops.higher_order.with_effects";
 
 // The numbers of PyTorch's schema.
 ScalarType scalar_type_of(int64_t number) {
@@ -232,6 +233,7 @@ class GraphReader {
     for (const JsonValue& output : v["outputs"].items()) {
       out.outputs.push_back(argument(output));
     }
+    if (out.target == kWithEffects) leave_token(v, &out);
     if (const auto name = v.find("name"); name && !name->is_null()) {
       out.name = name->to_string();
     } else if (!out.outputs.empty()) {
@@ -243,6 +245,22 @@ class GraphReader {
       }
     }
     return out;
+  }
+
+  // with_effects(token, operator, arguments...) gives a token and what the
+  // operator gives. Tokens tell compilers the order of the calls, which is the
+  // order of the nodes here.
+  static void leave_token(const JsonValue& v, NodeText* out) {
+    const auto inputs = v["inputs"].items();
+    if (inputs.size() < 2 || out->outputs.empty()) {
+      v.fail("expected a token, an operator, and a token as the result");
+    }
+    out->target = inputs[1]["arg"]["as_operator"].to_string();
+    out->inputs.erase(out->inputs.begin(), out->inputs.begin() + 2);
+    out->outputs.erase(out->outputs.begin());
+    if (out->outputs.size() == 1 && out->outputs[0].kind == Kind::None) {
+      out->outputs.clear();
+    }
   }
 
   // The last of "key,path,type;key,path,type". A comma in brackets is part of
@@ -441,6 +459,16 @@ class TreeReader {
   JsonValue names_;
 };
 
+template <class Spec>
+void drop_tokens(std::vector<Spec>* specs, std::vector<ArgumentText>* values) {
+  for (size_t i = std::min(specs->size(), values->size()); i-- > 0;) {
+    const Spec& spec = (*specs)[i];
+    if (spec.kind != Spec::Kind::Other || spec.target != "token") continue;
+    specs->erase(specs->begin() + static_cast<std::ptrdiff_t>(i));
+    values->erase(values->begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
 void read_ranges(const JsonValue& v, ProgramText* out) {
   for (const JsonValue& range : v.items()) {
     const auto bound = [&](const char* name) -> std::optional<int64_t> {
@@ -514,6 +542,8 @@ ProgramText read_program_text(const io::FileView& file, uint64_t begin,
   for (const JsonValue& spec : signature["output_specs"].items()) {
     out.outputs.push_back(output_spec(spec, reader));
   }
+  drop_tokens(&out.inputs, &out.graph.inputs);
+  drop_tokens(&out.outputs, &out.graph.outputs);
   read_ranges(root["range_constraints"], &out);
   read_call(file, module, &out);
   return out;

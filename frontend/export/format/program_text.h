@@ -53,7 +53,9 @@ struct ArgumentText {
 
 struct NodeText {
   struct Input {
-    std::string name;  // "" for those of operators without a schema
+    // "" for those of operators without a schema, and where calls with effects
+    // give arguments by position.
+    std::string name;
     ArgumentText value;
   };
   std::string target;  // "torch.ops.aten.add.Tensor"
@@ -95,7 +97,7 @@ struct OutputSpec {
     BufferMutation,
     ParameterMutation,
     InputMutation,
-    Other,  // gradients of joint graphs, tokens
+    Other,  // gradients of joint graphs
   };
   Kind kind = Kind::User;
   ArgumentText value;

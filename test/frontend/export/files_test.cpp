@@ -106,10 +106,9 @@ TEST(ProgramFiles, OfOtherKinds) {
 }
 
 TEST(ProgramFiles, OfOtherVersions) {
-  expect_refused(
-      changed(kModel, "\"schema_version\": {\"major\": 8",
-              "\"schema_version\": {\"major\": 7"),
-      "schema_version: expected 8.x, got 7.");
+  expect_refused(changed(kModel, "\"schema_version\": {\"major\": 8",
+                         "\"schema_version\": {\"major\": 7"),
+                 "schema_version: expected 8.x, got 7.");
   Members members = members_of(kNested);
   members.at("nested/byteorder") = "big";
   expect_refused(write_members("big.pt2", members), "expected 'little'");
@@ -146,9 +145,9 @@ TEST(ProgramFiles, ArgumentsThatDoNotFit) {
   expect_refused(changed(kModel, "{\"name\": \"dim\", \"arg\": {\"as_int\": 0}",
                          "{\"name\": \"dim\", \"arg\": {\"as_string\": \"0\"}"),
                  "dim: expected int, got a string");
-  expect_refused(changed(kModel, "{\"name\": \"indices\"",
-                         "{\"name\": \"indexes\""),
-                 "has no argument 'indexes'");
+  expect_refused(
+      changed(kModel, "{\"name\": \"indices\"", "{\"name\": \"indexes\""),
+      "has no argument 'indexes'");
   // A node before its input.
   expect_refused(
       changed(kModel, "\"arg\": {\"as_tensor\": {\"name\": \"embedding\"}}",
@@ -167,9 +166,9 @@ TEST(ProgramFiles, SizesBeyondTheFile) {
   expect_refused(changed(kWeights, "\"storage_offset\": {\"as_int\": 0}",
                          "\"storage_offset\": {\"as_int\": 7}"),
                  "from 7");
-  expect_refused(changed(kWeights, "\"use_pickle\": false",
-                         "\"use_pickle\": true"),
-                 "got a Python object");
+  expect_refused(
+      changed(kWeights, "\"use_pickle\": false", "\"use_pickle\": true"),
+      "got a Python object");
 }
 
 TEST(ProgramFiles, JsonThatIsDeep) {
@@ -190,6 +189,93 @@ TEST(ProgramFiles, CutAnywhere) {
     write(path, bytes.substr(0, n));
     EXPECT_THROW(load_program(path), FileError) << n;
   }
+}
+
+// A file that ends wherever the last byte was written; skip() leaves a hole.
+class SparseFile final : public io::Output {
+ public:
+  explicit SparseFile(const std::string& path) : out_(path, std::ios::binary) {}
+  using io::Output::write;
+  void write(const void* data, uint64_t size) override {
+    out_.write(static_cast<const char*>(data),
+               static_cast<std::streamsize>(size));
+    size_ += size;
+  }
+  void skip(uint64_t size) {
+    size_ += size;
+    out_.seekp(static_cast<std::streamoff>(size_));
+  }
+  uint64_t size() const override { return size_; }
+
+ private:
+  std::ofstream out_;
+  uint64_t size_ = 0;
+};
+
+// nested.pt2 with a table of so many rows, all of them zeros, that takes no
+// room on the disk.
+std::string write_big_table(int64_t rows) {
+  Members members = members_of(kNested);
+  const auto enlarge = [&](const std::string& member, const std::string& key) {
+    const std::string before = "{\"as_int\": 5}";
+    std::string& text = members.at(member);
+    const size_t at = text.find(before, text.find(key));
+    ASSERT_NE(at, std::string::npos);
+    text.replace(at, before.size(),
+                 "{\"as_int\": " + std::to_string(rows) + "}");
+  };
+  enlarge(kWeights, "\"table.weight\"");
+  enlarge(kModel, "\"p_table_weight\": ");
+  const std::string table = "nested/data/weights/weight_2";
+  EXPECT_EQ(members.at(table).size(), 5u * 4 * sizeof(float));
+  members.erase(table);
+  const std::string path = scratch("big.pt2");
+  SparseFile file(path);
+  io::ZipWriter zip(file);
+  const uint64_t size = static_cast<uint64_t>(rows) * 4 * sizeof(float);
+  zip.member("test", table, size, 0);
+  file.skip(size);
+  for (const auto& [member, bytes] : members) {
+    zip.member("test", member, bytes.size(),
+               io::crc32(0, bytes.data(), bytes.size()));
+    file.write(bytes);
+  }
+  zip.finish();
+  return path;
+}
+
+// Bytes of memory that this process has to itself, files that it maps left out.
+uint64_t own_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    uint64_t kilobytes = 0;
+    if (word == "RssAnon:" && status >> kilobytes) return kilobytes << 10;
+  }
+  ADD_FAILURE() << "no RssAnon in /proc/self/status";
+  return 0;
+}
+
+TEST(ProgramFiles, FiveGigabytesAreMapped) {
+  constexpr int64_t kRows = 340'000'000;
+  const std::string path = write_big_table(kRows);
+  EXPECT_GT(std::filesystem::file_size(path), uint64_t{5} << 30);
+  const Program small = load_program(kNested);
+  const uint64_t before = own_bytes();
+  const Program big = load_program(path);
+  const Tensor table = big->state_dict()["table.weight"];
+  EXPECT_EQ(table.size(0), kRows);
+  const NoGradGuard no_grad;
+  small->state_dict()["table.weight"].zero_();
+  const Tensor x = rand({3, 4}), q = ones({2});
+  const auto rows = [](int64_t row) { return full({3}, row, kLong); };
+  const auto got = big->tensors({x, rows(kRows - 1), q});
+  const auto expected = small->tensors({x, rows(4), q});
+  ASSERT_EQ(got.size(), expected.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    EXPECT_TRUE(got[i].equal(expected[i])) << i;
+  }
+  EXPECT_LT(own_bytes(), before + (uint64_t{64} << 20));
+  std::filesystem::remove(path);
 }
 
 // Names, sizes and numbers in descriptions are changed. Files are loaded and,

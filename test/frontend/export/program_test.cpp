@@ -124,15 +124,13 @@ TEST_P(Recorded, SoDoesAClone) {
   expect_buffers(record);
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, Recorded,
-                         testing::Values("attention", "bert", "classifier",
-                                         "convolutions",
-                                         "convolutions_training", "functional",
-                                         "llama", "loops", "mixture", "nested",
-                                         "recurrent", "sizes", "vit", "writes"),
-                         [](const auto& info) {
-                           return std::string(info.param);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Programs, Recorded,
+    testing::Values("attention", "bert", "classifier", "convolutions",
+                    "convolutions_training", "effects", "functional", "llama",
+                    "loops", "mixture", "nested", "recurrent", "sizes", "vit",
+                    "writes"),
+    [](const auto& info) { return std::string(info.param); });
 
 TEST(Program, IsReplayedByCompile) {
   for (const char* name : {"bert", "convolutions", "llama"}) {

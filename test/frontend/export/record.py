@@ -207,6 +207,25 @@ def writes():
     return Writes(), (torch.randn(2, 3),), {"decompose": True}
 
 
+class Effects(nn.Module):
+    """Checks of linear algebra, which tokens order."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(3, 3) + 4 * torch.eye(3))
+
+    def forward(self, x):
+        y = torch.linalg.inv(self.weight)
+        return torch.linalg.solve(self.weight + 9 * torch.eye(3), x @ y)
+
+
+@program
+def effects():
+    return Effects(), (torch.randn(2, 3, 3),), {
+        "decompose": "core", "dynamic_shapes": batch(1),
+        "other": (torch.randn(4, 3, 3),)}
+
+
 def hugging_face(name, config, example, **options):
     import transformers
     base = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2,
@@ -253,7 +272,8 @@ def record(folder, name):
     exported = export(module, example, kwargs, strict=False,
                       dynamic_shapes=options.get("dynamic_shapes"))
     if options.get("decompose"):
-        exported = exported.run_decompositions({})
+        core = options["decompose"] == "core"
+        exported = exported.run_decompositions(None if core else {})
     save(exported, folder / f"{name}.pt2")
 
     run = exported.module()

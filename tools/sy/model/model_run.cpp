@@ -7,6 +7,7 @@
 
 #include <map>
 
+#include "tools/sy/calls/claims.h"
 #include "tools/sy/model/model.h"
 
 namespace sy::tools {
@@ -72,15 +73,22 @@ std::vector<Tensor> run_compiled(const Program& program,
   return outputs;
 }
 
-// Under every name that a parameter has.
+// Where a tensor lies. It has no address yet on a device that computes later.
+std::pair<const StorageImpl*, int64_t> place_of(const Tensor& t) {
+  return {t.storage().get(), t.storage_offset()};
+}
+
+// Under every name that a parameter has. Those that the outputs do not depend
+// on have zeros.
 NamedTensors gradients_of(const Program& program) {
-  std::map<const void*, Tensor> gradients;
+  std::map<std::pair<const StorageImpl*, int64_t>, Tensor> gradients;
   for (const Tensor& p : program->parameters()) {
-    if (p.grad().defined()) gradients[p.raw_data()] = p.grad();
+    if (!p.requires_grad()) continue;
+    gradients[place_of(p)] = p.grad().defined() ? p.grad() : zeros_like(p);
   }
   NamedTensors out;
   for (const auto& [name, tensor] : program->state_dict()) {
-    const auto found = gradients.find(tensor.raw_data());
+    const auto found = gradients.find(place_of(tensor));
     if (found != gradients.end() && found->second.sizes() == tensor.sizes()) {
       out.insert(name, found->second.cpu().contiguous());
     }
@@ -91,7 +99,7 @@ NamedTensors gradients_of(const Program& program) {
 }  // namespace
 
 int run_model(const ModelOptions& options, const ModelRunOptions& run) {
-  const Device device(run.device);
+  const Device device = device_of_tensors(run.device);
   const Program program = load_program(options.file, options.model);
   if (!device.is_cpu()) program->to(device);
   const std::vector<ArchiveValue> inputs = read_inputs(run.inputs, device);

@@ -134,7 +134,21 @@ TEST_P(RunsAs, PythonDoes) {
     ++compared;
   }
   EXPECT_EQ(compared, outputs.size());
-  EXPECT_GT(load_safetensors(run.gradients).size(), 0u);
+  const NamedTensors gradients = load_safetensors(run.gradients);
+  for (const auto& [key, unused] : recorded) {
+    if (!key.starts_with("grad.")) continue;
+    EXPECT_NE(gradients.find(key.substr(5)), nullptr) << key;
+  }
+  // The record has those of another function of the outputs.
+  run.device = "cpu";
+  run.compiled = false;
+  run.gradients = base + ".eager";
+  said([&] { EXPECT_EQ(run_model(options, run), 0); });
+  for (const auto& [key, expected] : load_safetensors(run.gradients)) {
+    const Tensor* const got = gradients.find(key);
+    ASSERT_NE(got, nullptr) << key;
+    EXPECT_LE(furthest(*got, expected), 1e-5) << key;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -144,7 +158,8 @@ INSTANTIATE_TEST_SUITE_P(
         ModelRun{"bert", "lazy", false}, ModelRun{"vit", "cpu", true},
         ModelRun{"vit", "lazy", false}, ModelRun{"llama", "lazy", false},
         ModelRun{"llama", "cpu", true}, ModelRun{"convolutions", "lazy", false},
-        ModelRun{"convolutions", "cpu", true}),
+        ModelRun{"convolutions", "cpu", true},
+        ModelRun{"mixture", "lazy", false}, ModelRun{"mixture", "cpu", true}),
     [](const auto& info) {
       const ModelRun& p = info.param;
       return str("{}{}{}", p.model, p.device, p.compiled ? "Compiled" : "");
