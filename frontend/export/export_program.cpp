@@ -5,6 +5,7 @@
 #include "aten/operators.h"
 #include "aten/ops/factory.h"
 #include "frontend/export/write/archive.h"
+#include "frontend/export/write/names.h"
 #include "frontend/export/write/program_json.h"
 #include "frontend/export/write/recorder.h"
 
@@ -12,15 +13,18 @@ namespace sy::exporting {
 
 namespace {
 
-// Runs of a module with dynamic sizes: enough to tell formulas apart.
-constexpr size_t kMostRuns = 24;
-// Sizes that are only checked: not too many elements for the host.
-constexpr int64_t kLargestCheck = 4;  // times those of the example
+// Runs that tell formulas apart and check them, beside the first ones.
+constexpr size_t kMoreRuns = 24;
+// All sizes at once are checked at so many times those of the example, and one
+// by itself at the most that it may be, if the inputs are not larger.
+constexpr int64_t kLargestCheck = 4;
+constexpr double kLargestInputs = 1 << 20;  // elements
 
 class Exporter {
  public:
   Exporter(const nn::Module& module, const ModuleCall& call,
-           const std::vector<ArchiveValue>& inputs, const ExportOptions& options)
+           const std::vector<ArchiveValue>& inputs,
+           const ExportOptions& options)
       : module_(module), call_(call), options_(options) {
     recorded_.inputs = inputs;
     add_names();
@@ -60,7 +64,7 @@ class Exporter {
     recorded_.keywords = options_.keywords;
     for (size_t i = 0; i < n; ++i) {
       const auto same = std::count(names.begin(), names.end(), names[i]);
-      SY_CHECK(is_name(names[i]) && same == 1, Value,
+      SY_CHECK(is_variable(names[i]) && same == 1, Value,
                "[export_program] arguments: expected names of variables, each "
                "once, got '{}'",
                names[i]);
@@ -71,15 +75,6 @@ class Exporter {
              options_.model);
   }
 
-  static bool is_name(const std::string& s) {
-    const auto letter = [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-    };
-    return !s.empty() && letter(s[0]) &&
-           std::all_of(s.begin(), s.end(), [&](char c) {
-             return letter(c) || (c >= '0' && c <= '9');
-           });
-  }
   static bool is_file_name(const std::string& s) {
     return !s.empty() && s.find_first_of("/\\") == s.npos;
   }
@@ -88,25 +83,41 @@ class Exporter {
     const nn::StateDict state = module_.state_dict();
     const NamedTensors parameters = module_.named_parameters();
     const NamedTensors buffers = module_.named_buffers();
-    for (const auto& item : parameters) {
-      recorded_.held.push_back({item.key(), true, true, item.value()});
-    }
-    // A parameter that stands twice has a name for each place.
-    for (const auto& item : state) {
-      if (parameters.contains(item.key())) continue;
-      for (const auto& p : parameters) {
-        const Tensor& t = p.value();
-        if (item.value().is_alias_of(t) && item.value().sizes() == t.sizes() &&
-            item.value().storage_offset() == t.storage_offset() &&
-            !buffers.contains(item.key())) {
-          recorded_.held.push_back({item.key(), true, true, t});
-          break;
-        }
-      }
-    }
+    for (const auto& item : parameters)
+      hold(item.key(), true, true, item.value());
+    add_other_names(state, parameters, buffers, true);
     for (const auto& item : buffers) {
-      recorded_.held.push_back(
-          {item.key(), false, state.contains(item.key()), item.value()});
+      hold(item.key(), false, state.contains(item.key()), item.value());
+    }
+    add_other_names(state, buffers, parameters, false);
+    parameters_and_buffers_ = parameters.size() + buffers.size();
+  }
+
+  void hold(const std::string& name, bool is_parameter, bool persistent,
+            const Tensor& t) {
+    SY_CHECK(is_free_in_python(name), Value,
+             "[export_program] {}: Python's modules have a function of that "
+             "name: call the tensor or module another",
+             name);
+    recorded_.held.push_back({name, is_parameter, persistent, t});
+  }
+
+  // A tensor that stands in several places has a name for each of them.
+  void add_other_names(const nn::StateDict& state, const NamedTensors& of,
+                       const NamedTensors& beside, bool are_parameters) {
+    for (const auto& item : state) {
+      if (of.contains(item.key()) || beside.contains(item.key())) continue;
+      const Tensor& other = item.value();
+      for (const auto& first : of) {
+        const Tensor& t = first.value();
+        if (!other.is_alias_of(t) || other.sizes() != t.sizes() ||
+            other.strides() != t.strides() ||
+            other.storage_offset() != t.storage_offset()) {
+          continue;
+        }
+        hold(item.key(), are_parameters, true, t);
+        break;
+      }
     }
   }
 
@@ -231,6 +242,7 @@ class Exporter {
       recorded_.sizes[s].push_back(sizes[s]);
     }
     refuse_problems(recorded_.runs.back());
+    check_held(recorded_.runs.back());
   }
 
   std::string text_of(const std::vector<int64_t>& sizes) const {
@@ -240,6 +252,25 @@ class Exporter {
                  sizes[s]);
     }
     return out;
+  }
+
+  // A lazy module makes its parameters when it is called first.
+  void check_held(const Trace& run) const {
+    for (size_t i = 0; i < recorded_.held.size(); ++i) {
+      const HeldTensor& h = recorded_.held[i];
+      SY_CHECK(IntArrayRef(run.values[i].sizes) == h.tensor.sizes(), Value,
+               "[export_program] {}: its sizes change in the call, from {} to "
+               "{}: call a lazy module once before",
+               h.name, to_string(run.values[i].sizes),
+               to_string(h.tensor.sizes()));
+    }
+    const size_t now =
+        module_.named_parameters().size() + module_.named_buffers().size();
+    SY_CHECK(now == parameters_and_buffers_, Value,
+             "[export_program] expected a module whose call registers nothing, "
+             "got {} parameters and buffers, and {} after it: call it once "
+             "before",
+             parameters_and_buffers_, now);
   }
 
   static void refuse_problems(const Trace& run) {
@@ -283,16 +314,38 @@ class Exporter {
     return out;
   }
 
-  // Sizes that no formula was made of: the least, and a large one.
+  // Sizes that no formula was made of: the least, large ones, and the most.
   std::vector<std::vector<int64_t>> check_sizes() const {
-    std::vector<int64_t> least, most;
+    std::vector<std::vector<int64_t>> out;
+    std::vector<int64_t> least, large;
     for (size_t s = 0; s < first_.size(); ++s) {
       const SizeSymbol& symbol = recorded_.symbols[s];
       const auto size = static_cast<int64_t>(s);
       least.push_back(std::max<int64_t>(symbol.min, 1));
-      most.push_back(std::min(symbol.max, kLargestCheck * first_[s] + 1 + size));
+      large.push_back(
+          std::min(symbol.max, kLargestCheck * first_[s] + 1 + size));
+      std::vector<int64_t> most = first_;
+      most[s] = symbol.max;
+      if (elements(most) <= kLargestInputs) out.push_back(most);
     }
-    return {most, least};
+    out.push_back(large);
+    out.push_back(least);
+    return out;
+  }
+
+  // Of all inputs that are tensors.
+  double elements(const std::vector<int64_t>& sizes) const {
+    double all = 0;
+    for (size_t i = 0; i < tensors_.size(); ++i) {
+      auto one = static_cast<double>(tensors_[i].numel());
+      for (const Recorded::SymbolDim& d : recorded_.dims) {
+        if (d.tensor != i) continue;
+        one *= static_cast<double>(sizes[d.symbol]) /
+               static_cast<double>(std::max<int64_t>(first_[d.symbol], 1));
+      }
+      all += one;
+    }
+    return all;
   }
 
   // Sizes that no run had.
@@ -317,7 +370,8 @@ class Exporter {
     ProgramJson program = program_json(recorded_);
     if (recorded_.symbols.empty()) return program;
     std::vector<std::vector<int64_t>> checks = check_sizes();
-    while (recorded_.runs.size() < kMostRuns) {
+    const size_t most_runs = recorded_.runs.size() + kMoreRuns;
+    while (recorded_.runs.size() < most_runs) {
       if (program.ambiguity) {
         std::vector<int64_t> sizes = first_;
         sizes[program.ambiguity->symbol] = program.ambiguity->size;
@@ -338,13 +392,14 @@ class Exporter {
     fail(ErrorKind::Value,
          "[export_program] expected sizes that depend on the inputs' by simple "
          "formulas; after {} runs there is none",
-         kMostRuns);
+         most_runs);
   }
 
   const nn::Module& module_;
   const ModuleCall& call_;
   const ExportOptions& options_;
   Recorded recorded_;
+  size_t parameters_and_buffers_ = 0;
   std::vector<Tensor> tensors_;  // of the inputs
   std::vector<int64_t> first_;   // the example's size of each symbol
 };

@@ -26,9 +26,12 @@
 
 namespace sy {
 
-// A dim of an input whose size may change. `input` counts the tensors of the
-// arguments in order, lists and dicts taken apart. Dims of one name have one
-// size.
+// A dim of an input whose size may change, within a range that the example is
+// in. `input` counts the tensors of the arguments in order, lists and dicts
+// taken apart; a negative dim counts from the last. Dims of one name have one
+// size, and the ranges of all of them hold. The module must run at each size in
+// the range: it is called at the least, and at the most if the inputs have no
+// more than a million elements then.
 struct DynamicDim {
   size_t input;
   int64_t dim;
@@ -38,14 +41,17 @@ struct DynamicDim {
 
 struct SY_API ExportOptions {
   std::vector<DynamicDim> dynamic_dims;
-  // The names of the arguments in Python: "x", or "args_0", "args_1", ... if
-  // there are none. The last `keywords` are given by name alone.
+  // The names of the arguments in Python, each once, as many as there are:
+  // "args_0", "args_1", ... if this is empty. The last `keywords` of them are
+  // given by name alone.
   std::vector<std::string> argument_names;
   size_t keywords = 0;
-  // Namespaces of operators that Python has too. Other operators that are not
-  // PyTorch's are refused, unless they are made of such.
+  // Namespaces of operators that Python has too, with the same schemas, once it
+  // has loaded their library. Other operators that are not PyTorch's are
+  // refused, unless they are made of such: then those stand in the program.
   std::vector<std::string> namespaces;
-  std::string model = "model";  // the name in the file
+  // The name in the file, as load_program() takes it: no slashes.
+  std::string model = "model";
 
   ExportOptions& dynamic(size_t input, int64_t dim, std::string name,
                          int64_t min = 1, int64_t max = INT64_MAX) {
@@ -197,7 +203,8 @@ ArchiveValue call_with_tensors(const nn::ModuleHolder<M>& module,
     wrong_number_of_inputs(inputs.size());
   } else {
     if (inputs.size() > N) return call_with_tensors<N + 1>(module, inputs);
-    const auto call = [&]<size_t... I>(std::index_sequence<I...>)->ArchiveValue {
+    const auto call = [&]<size_t... I>(std::index_sequence<I...>)
+                          ->ArchiveValue {
       if constexpr (requires(M & m, const Tensor& t) {
                       m.forward(((void)I, t)...);
                     }) {
@@ -213,18 +220,25 @@ ArchiveValue call_with_tensors(const nn::ModuleHolder<M>& module,
 }  // namespace exporting
 
 // Writes what module(inputs...) computes as a program of torch.export, which
-// Python and load_program() load. The module is called: once, or several times
-// with inputs of other sizes if some are dynamic. Its parameters and buffers
-// are as they were afterwards.
+// Python and load_program() load. The module is called in its mode: once, or
+// several times with inputs of other sizes if some are dynamic, whose elements
+// are the example's, repeated or dropped. Its parameters and buffers are as
+// they were afterwards, and so are the inputs. Hooks run. Several threads may
+// export at once, but not one module.
 //
 // Inputs are tensors, numbers, strings, optionals, lists, tuples and
-// ArchiveValues of them. Those that are no tensors are fixed. Results are of the
-// same types. The file appears whole or not at all.
+// ArchiveValues of them. Those that are no tensors are fixed. Results are of
+// the same types, but no strings. Parameters and buffers have the names of
+// state_dict(), those that stand twice both. The file appears whole or not at
+// all.
 //
 // Throws ValueError, which lists all of it with the modules, for what a program
 // cannot say: operators that PyTorch does not have, code that looks at elements
-// (item), sizes that depend on data, results and arguments that depend on sizes
-// in a way that no formula tells. Throws what the module throws, and FileError.
+// (item), sizes that depend on elements, writes to tensors that are not the
+// module's. Throws it also for calls that depend on sizes, arguments that no
+// formula of the sizes gives, names that modules of Python cannot have, and
+// lazy modules that were never called. Throws what the module throws, and
+// FileError.
 template <class M, class... A>
 void export_program(const nn::ModuleHolder<M>& module,
                     const std::tuple<A...>& inputs, const std::string& path,

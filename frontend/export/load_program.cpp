@@ -137,8 +137,20 @@ class Loader {
     const int64_t offset = number(meta.offset);
     const Tensor storage = storage_of(name, payload, meta.dtype);
     check_extent(name, sizes, strides, offset, storage.numel());
+    const bool trained = meta.requires_grad && payload.text.is_parameter;
     Tensor made = storage.as_strided(sizes, strides, offset).detach();
-    if (meta.requires_grad && payload.text.is_parameter) made.requires_grad_();
+    // One tensor in several places is one here: it has one gradient.
+    std::vector<Tensor>& others = made_[payload.begin];
+    for (const Tensor& t : others) {
+      if (t.sizes() == made.sizes() && t.strides() == made.strides() &&
+          t.storage_offset() == offset && t.numel() > 0 &&
+          t.scalar_type() == made.scalar_type() &&
+          t.requires_grad() == trained) {
+        return t;
+      }
+    }
+    if (trained) made.requires_grad_();
+    others.push_back(made);
     return made;
   }
 
@@ -224,6 +236,7 @@ class Loader {
   ProgramText text_;
   ProgramFile::Payloads weights_, constants_;
   std::map<std::pair<uint64_t, ScalarType>, Tensor> storages_;
+  std::map<uint64_t, std::vector<Tensor>> made_;  // by where storages begin
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "c10/device/device.h"
+#include "c10/process/error.h"
 #include "c10/tensor/scalar_type.h"
 #include "c10/tensor/tensor_options.h"
 #include "frontend/export/write/json_writer.h"

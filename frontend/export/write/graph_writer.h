@@ -11,8 +11,12 @@
 
 namespace sy::exporting {
 
-// Writes nodes and values. Numbers that depend on sizes become nodes of their
-// own, before the one that reads them.
+// Whether they are the same constants. Values that graphs do not have, such as
+// generators, are not.
+bool same_value(const Value& a, const Value& b);
+
+// Writes nodes and values: graph_arguments.cpp what is no tensor. Numbers that
+// depend on sizes become nodes of their own, before the one that reads them.
 class GraphWriter {
  public:
   explicit GraphWriter(const Recorded& recorded);
@@ -73,9 +77,9 @@ class GraphWriter {
   ValueNames taken_;
   std::vector<std::string> names_;
   std::vector<std::string> nodes_;
-  std::map<int, std::string> int_names_;  // of terms that are values
+  std::map<int, std::string> int_names_;             // of terms that are values
   std::map<std::string, std::string> float_values_;  // name -> formula
-  std::vector<std::string> missing_;      // results that nothing made
+  std::vector<std::string> missing_;  // results that nothing made
   size_t stack_ = 0;
   std::string place_;  // of the node, for messages
 };

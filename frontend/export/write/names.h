@@ -19,6 +19,12 @@ class ValueNames {
   std::unordered_map<std::string, int> next_;
 };
 
+// Whether a variable of Python may be called so.
+bool is_variable(std::string_view name);
+// Whether a module of Python may have a tensor of that path: "half" and "to"
+// are functions of it.
+bool is_free_in_python(std::string_view path);
+
 // "conv2d" of "aten::conv2d.padding".
 std::string base_name(std::string_view op);
 // "torch.ops.aten.conv2d.padding"; an overload without a name is ".default".

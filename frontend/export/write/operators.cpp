@@ -9,8 +9,8 @@ namespace sy::exporting {
 namespace {
 
 // Operators of namespace aten that PyTorch 2.15 does not have, sorted. All
-// others have its schema to the letter: test/frontend/export/write/
-// check_python.py compares them.
+// others have its schema to the letter: test/frontend/export/
+// check_operators.py compares them.
 constexpr std::string_view kOwn[] = {
     "_addr",
     "_all_dims",
@@ -103,7 +103,7 @@ constexpr std::string_view kOwn[] = {
 
 constexpr std::string_view kNumbers[] = {
     "aten::_local_scalar_dense", "aten::allclose", "aten::equal",
-    "aten::is_nonzero", "aten::item",
+    "aten::is_nonzero",          "aten::item",
 };
 
 constexpr std::string_view kSizes[] = {

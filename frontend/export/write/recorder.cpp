@@ -4,169 +4,20 @@
 #include <mutex>
 #include <utility>
 
-#include "aten/backend/write_plan.h"
 #include "aten/operators.h"
-#include "c10/dispatch/capture.h"
-#include "c10/dispatch/thread_state.h"
 #include "c10/plugin/library.h"
-#include "c10/schema/function_schema.h"
-#include "frontend/export/write/operators.h"
+#include "c10/process/fork.h"
 #include "frontend/nn/module_hooks.h"
 
 namespace sy::exporting {
 
 namespace {
 
-constexpr DispatchKey kKey = DispatchKey::TransformFront;
-
-// Calls in its scope are neither recorded nor told.
-class NotRecorded {
- public:
-  NotRecorded() noexcept
-      : excluded_(kKey), capture_(std::exchange(thread_state.capture, {})) {}
-  ~NotRecorded() { thread_state.capture = capture_; }
-  NotRecorded(const NotRecorded&) = delete;
-  NotRecorded& operator=(const NotRecorded&) = delete;
-
- private:
-  const ExcludeDispatchKeyGuard excluded_;
-  CaptureHooks* const capture_;
-};
-
-// All elements of a storage, as a row.
-Tensor row_of(const TensorBase& t) {
-  const auto n =
-      static_cast<int64_t>(t.storage()->nbytes() / t.impl()->itemsize());
-  return Tensor(t.impl()->alias({n}, {1}, 0));
-}
-
 bool grad_off() {
   return !GradMode::is_enabled() || InferenceMode::is_enabled();
 }
 
-class Recorder final : public CaptureHooks {
- public:
-  Recorder(const nn::Module& root, const RecordOptions& options);
-  ~Recorder() override;
-
-  void hold(const Tensor& t);
-  void add_input(const Tensor& t);
-  // The call of the dispatcher, from the kernel of kKey.
-  void call(const OperatorEntry& op, DispatchKeySet keys, Value* args,
-            size_t num_args, Value* results, size_t num_results);
-  Trace finish(const ArchiveValue& result);
-
-  void enter(const nn::Module& module);
-  void leave();
-
-  void on_new_memory(const intrusive_ptr<StorageImpl>& s, bool) override {
-    fresh_[s.get()] = weak_intrusive_ptr<StorageImpl>(s);
-  }
-  void on_pointer(StorageImpl& s, const char* asked) override;
-  void on_grad(const intrusive_ptr<TensorImpl>& t) override;
-
- private:
-  // A tensor of the run, which may be gone: a weak owner keeps its address from
-  // being used again.
-  struct Known {
-    weak_intrusive_ptr<TensorImpl> tensor;
-    int32_t value;
-  };
-  struct Memory {
-    weak_intrusive_ptr<StorageImpl> storage;
-    std::vector<int32_t> values;  // that lie there
-    bool is_input = false, is_held = false;
-  };
-  struct Saved {
-    Tensor row, elements;
-  };
-
-  int32_t new_value(const TensorBase& t);
-  void know(const TensorBase& t, int32_t value);
-  int32_t find(const TensorBase& t);
-  int32_t value_of(const TensorBase& t);
-  int32_t constant(const TensorBase& t);
-  int32_t detached(int32_t value, const TensorBase& t);
-  int32_t unary(const char* op, int32_t value, const TensorBase& like);
-  bool is_known(const TensorBase& t);
-  TracedArgument argument(const Value& v);
-  TracedArgument number(const TensorBase& t);
-  TracedResult result(const Value& v);
-  void run(const OperatorEntry& op, DispatchKeySet keys, Value* args,
-           size_t num_args, Value* results, size_t num_results) const;
-  bool is_beside(const OperatorEntry& op, const Value* args, size_t n);
-  void save_written(const OperatorEntry& op, const Value* args);
-  void record_call(const OperatorEntry& op, DispatchKeySet keys, Value* args,
-                   size_t num_args, Value* results, size_t num_results);
-  void record_functional(const OperatorEntry& op, Value* args, Value* results,
-                         size_t num_results);
-  void problem(std::string_view what, std::string_view why);
-  size_t stack();
-
-  Trace trace_;
-  const RecordOptions& options_;
-  std::unordered_map<const TensorImpl*, Known> known_;
-  std::unordered_map<const StorageImpl*, Memory> memory_;
-  std::unordered_map<const StorageImpl*, weak_intrusive_ptr<StorageImpl>>
-      fresh_;
-  std::map<const StorageImpl*, Saved> saved_;
-  std::map<int32_t, int32_t> detached_;
-  std::unordered_map<const nn::Module*, std::string> paths_;
-  ModuleStack modules_;
-  std::vector<bool> empty_;  // the value is memory that nobody wrote
-};
-
-thread_local Recorder* current = nullptr;
-
-void recorded_call(const Kernel&, const OperatorEntry& op, DispatchKeySet keys,
-                   Value* args, size_t num_args, Value* results,
-                   size_t num_results) {
-  keys = keys - DispatchKeySet(kKey);
-  if (current != nullptr) {
-    current->call(op, keys, args, num_args, results, num_results);
-  } else {
-    OperatorHandle(&op).redispatch_boxed(keys, args, num_args, results,
-                                         num_results);
-  }
-}
-
-// The fallback of kKey is there while one of these is.
-class Registered {
- public:
-  Registered() {
-    const std::lock_guard lock(mutex());
-    if (count()++ != 0) return;
-    try {
-      handle() = register_library(
-          LibraryKind::Impl, "_", "TransformFront",
-          [](Library& m) { m.fallback(Kernel::from_boxed(&recorded_call)); });
-    } catch (...) {
-      --count();
-      throw;
-    }
-  }
-  ~Registered() {
-    const std::lock_guard lock(mutex());
-    if (--count() == 0) handle() = RegistrationHandle();
-  }
-  Registered(const Registered&) = delete;
-  Registered& operator=(const Registered&) = delete;
-
- private:
-  static std::mutex& mutex() {
-    static std::mutex m;
-    return m;
-  }
-  static int& count() {
-    static int n = 0;
-    return n;
-  }
-  // Leaked: the dispatcher may be gone before static objects are.
-  static RegistrationHandle& handle() {
-    static auto* const h = new RegistrationHandle();
-    return *h;
-  }
-};
+}  // namespace
 
 Recorder::Recorder(const nn::Module& root, const RecordOptions& options)
     : options_(options) {
@@ -232,7 +83,8 @@ int32_t Recorder::find(const TensorBase& t) {
   const auto& values = memory->second.values;
   for (auto v = values.rbegin(); v != values.rend(); ++v) {
     const TracedValue& known = trace_.values[size_t(*v)];
-    if (known.dtype == t.scalar_type() && IntArrayRef(known.sizes) == t.sizes() &&
+    if (known.dtype == t.scalar_type() &&
+        IntArrayRef(known.sizes) == t.sizes() &&
         IntArrayRef(known.strides) == t.strides() &&
         known.offset == t.storage_offset()) {
       know(t, *v);
@@ -341,178 +193,14 @@ TracedResult Recorder::result(const Value& v) {
   return out;
 }
 
-// ---- calls
-
-void Recorder::run(const OperatorEntry& op, DispatchKeySet keys, Value* args,
-                   size_t num_args, Value* results, size_t num_results) const {
-  const NotRecorded quiet;
-  OperatorHandle(&op).redispatch_boxed(keys, args, num_args, results,
-                                       num_results);
-}
-
-// A call that has no part in the graph: it gives facts that are fixed, or
-// computes with constants what the host wants to know.
-bool Recorder::is_beside(const OperatorEntry& op, const Value* args, size_t n) {
-  bool gives_tensors = op.has_flag(OperatorDef::kWrites);
-  for (const Return& r : op.schema().returns()) {
-    gives_tensors = gives_tensors || r.type.is_tensor_like();
-  }
-  const DataUse use = data_use(op, args);
-  if (use == DataUse::None) return !gives_tensors;
-  bool known = false;
-  for (size_t i = 0; i < n; ++i) {
-    for_each_tensor(args[i], [&](const TensorBase& t) {
-      known = known || (is_known(t) && !t.impl()->is_wrapped_number());
-    });
-  }
-  if (!known) return true;
-  problem(op.name(), use == DataUse::Number
-                         ? "reads elements of a value that is computed: what "
-                           "follows would be fixed"
-                         : "gives sizes that depend on elements");
-  return use == DataUse::Number;
-}
-
-void Recorder::save_written(const OperatorEntry& op, const Value* args) {
-  for (const int8_t i : write_plan(op).written) {
-    for_each_tensor(args[i], [&](const TensorBase& t) {
-      const StorageImpl* const s = t.storage().get();
-      const auto memory = memory_.find(s);
-      const bool held = memory != memory_.end() && memory->second.is_held;
-      if (memory == memory_.end() && fresh_.contains(s)) return;
-      if (memory != memory_.end() && !held) {
-        const TracedConstant* outer = nullptr;
-        for (const TracedConstant& c : trace_.constants) {
-          if (!c.fresh && c.tensor.storage().get() == s) outer = &c;
-        }
-        if (outer == nullptr) return;
-      }
-      if (!held) {
-        problem(op.name(),
-                "writes a tensor that is neither a parameter, nor a buffer, "
-                "nor an input");
-      }
-      if (saved_.contains(s)) return;
-      const NotRecorded quiet;
-      const NoGradGuard no_grad;
-      const Tensor row = row_of(t);
-      saved_.emplace(s, Saved{row, row.clone()});
-    });
-  }
-}
-
-void Recorder::call(const OperatorEntry& op, DispatchKeySet keys, Value* args,
-                    size_t num_args, Value* results, size_t num_results) {
-  if (is_beside(op, args, num_args)) {
-    run(op, keys, args, num_args, results, num_results);
-    for (size_t i = 0; i < num_results; ++i) {
-      for_each_tensor(results[i], [&](const TensorBase& t) {
-        on_new_memory(t.storage(), false);
-      });
-    }
-    return;
-  }
-  if (python_has(op.name(), options_.namespaces)) {
-    record_call(op, keys, args, num_args, results, num_results);
-    return;
-  }
-  Device device(kCPU);
-  for (size_t i = num_args; i-- > 0;) {
-    for_each_tensor(args[i], [&](const TensorBase& t) { device = t.device(); });
-  }
-  if (is_composed(op, device)) {
-    // What it is made of is recorded.
-    OperatorHandle(&op).redispatch_boxed(keys, args, num_args, results,
-                                         num_results);
-    return;
-  }
-  problem(op.name(), "is no operator of PyTorch, nor made of such");
-  record_call(op, keys, args, num_args, results, num_results);
-}
-
-void Recorder::record_call(const OperatorEntry& op, DispatchKeySet keys,
-                           Value* args, size_t num_args, Value* results,
-                           size_t num_results) {
-  save_written(op, args);
-  if (op.has_flag(OperatorDef::kOut)) {
-    run(op, keys, args, num_args, results, num_results);
-    record_functional(op, args, results, num_results);
-    return;
-  }
-  TracedNode node;
-  node.op = &op;
-  for (size_t i = 0; i < num_args; ++i) {
-    if (args[i].tag() == Value::Tag::Generator) {
-      problem(op.name(), "draws from a generator of its own");
-      node.arguments.emplace_back();
-      continue;
-    }
-    node.arguments.push_back(argument(args[i]));
-  }
-  node.stack = stack();
-  run(op, keys, args, num_args, results, num_results);
-  if (write_plan(op).kind == WritePlan::kGeometry &&
-      op.schema().name().name.view() != "detach_" &&
-      !op.has_flag(OperatorDef::kView)) {
-    problem(op.name(), "changes sizes or memory of a tensor in place");
-  }
-  for (size_t i = 0; i < num_results; ++i) {
-    node.results.push_back(result(results[i]));
-  }
-  if (op.name().starts_with("aten::empty") && !node.results.empty()) {
-    for (const int32_t v : node.results[0].values) empty_[size_t(v)] = true;
-  }
-  trace_.nodes.push_back(std::move(node));
-}
-
-// A form with out= is the operator without, and copies.
-void Recorder::record_functional(const OperatorEntry& op, Value* args,
-                                 Value* results, size_t num_results) {
-  const WritePlan& plan = write_plan(op);
-  if (plan.kind != WritePlan::kFunctional) {
-    problem(op.name(), "writes its result, and there is no form that does not");
-    return;
-  }
-  TracedNode node;
-  node.op = plan.functional;
-  for (const Value& v : functional_arguments(plan, args)) {
-    node.arguments.push_back(argument(v));
-  }
-  node.stack = stack();
-  std::vector<TracedNode> after;
-  for (const int8_t to : plan.stored) {
-    const TensorBase& t = to >= 0 ? args[to].to_tensor() : results[0].to_tensor();
-    const int32_t made = new_value(t);
-    node.results.push_back({false, {made}});
-    if (to < 0) continue;
-    if (!is_known(t)) {
-      know(t, made);
-      continue;
-    }
-    TracedNode copy;
-    copy.op = &Dispatcher::singleton().find_or_throw("aten::copy_").entry();
-    copy.arguments = {{TracedArgument::Kind::Tensor, {}, {find(t)}},
-                      {TracedArgument::Kind::Tensor, {}, {made}},
-                      {TracedArgument::Kind::Constant, Value(false), {}}};
-    copy.results.push_back({false, {new_value(t)}});
-    copy.stack = node.stack;
-    know(t, copy.results[0].values[0]);
-    after.push_back(std::move(copy));
-  }
-  trace_.nodes.push_back(std::move(node));
-  for (TracedNode& n : after) trace_.nodes.push_back(std::move(n));
-  (void)num_results;
-}
-
 // ---- what is no call
 
 void Recorder::on_pointer(StorageImpl& s, const char* asked) {
   const auto at = memory_.find(&s);
   if (at == memory_.end()) return;
   const auto& values = at->second.values;
-  const bool untouched = std::all_of(values.begin(), values.end(), [&](auto v) {
-    return empty_[size_t(v)];
-  });
+  const bool untouched = std::all_of(values.begin(), values.end(),
+                                     [&](auto v) { return empty_[size_t(v)]; });
   if (!untouched) {
     problem(asked, "reads elements of a value by their address");
     return;
@@ -556,7 +244,9 @@ Trace Recorder::finish(const ArchiveValue& result) {
     using Kind = ArchiveValue::Kind;
     TracedArgument out;
     switch (leaf.kind()) {
-      case Kind::Tensor: out = argument(Value(TensorBase(leaf.to_tensor()))); break;
+      case Kind::Tensor:
+        out = argument(Value(TensorBase(leaf.to_tensor())));
+        break;
       case Kind::Bool: out.constant = leaf.to_bool(); break;
       case Kind::Int: out.constant = leaf.to_int(); break;
       case Kind::Float: out.constant = leaf.to_double(); break;
@@ -567,6 +257,64 @@ Trace Recorder::finish(const ArchiveValue& result) {
   });
   return std::move(trace_);
 }
+
+std::string place_of(std::string_view what, const ModuleStack& stack) {
+  if (stack.empty()) return std::string(what);
+  const auto& [path, type] = stack.back();
+  if (path.empty()) return str("{} in {}", what, type);
+  return str("{} in '{}' ({})", what, path, type);
+}
+
+namespace {
+
+thread_local Recorder* current = nullptr;
+
+void recorded_call(const Kernel&, const OperatorEntry& op, DispatchKeySet keys,
+                   Value* args, size_t num_args, Value* results,
+                   size_t num_results) {
+  keys = keys - DispatchKeySet(kRecorderKey);
+  if (current != nullptr) {
+    current->call(op, keys, args, num_args, results, num_results);
+  } else {
+    OperatorHandle(&op).redispatch_boxed(keys, args, num_args, results,
+                                         num_results);
+  }
+}
+
+// The fallback of kRecorderKey is there while one of these is.
+class Registered {
+ public:
+  Registered() {
+    const std::lock_guard lock(mutex_);
+    if (count_++ != 0) return;
+    try {
+      handle() = register_library(
+          LibraryKind::Impl, "_", "TransformFront",
+          [](Library& m) { m.fallback(Kernel::from_boxed(&recorded_call)); });
+    } catch (...) {
+      --count_;
+      throw;
+    }
+  }
+  ~Registered() {
+    const std::lock_guard lock(mutex_);
+    if (--count_ == 0) handle() = RegistrationHandle();
+  }
+  Registered(const Registered&) = delete;
+  Registered& operator=(const Registered&) = delete;
+
+ private:
+  // Leaked: the dispatcher may be gone before static objects are.
+  static RegistrationHandle& handle() {
+    static auto* const h = new RegistrationHandle();
+    return *h;
+  }
+
+  static constinit ForkMutex mutex_;
+  static inline int count_ = 0;
+};
+
+constinit ForkMutex Registered::mutex_;
 
 // Hooks of all modules of the process, for calls of this thread.
 class ModuleHooks {
@@ -595,7 +343,9 @@ class ModuleHooks {
 class Recording {
  public:
   explicit Recording(Recorder* recorder)
-      : included_(kKey), gradients_(true), capture_(thread_state.capture) {
+      : included_(kRecorderKey),
+        gradients_(true),
+        capture_(thread_state.capture) {
     SY_CHECK(current == nullptr, Value,
              "[export_program] expected a module that exports none itself");
     current = recorder;
@@ -616,13 +366,6 @@ class Recording {
 };
 
 }  // namespace
-
-std::string place_of(std::string_view what, const ModuleStack& stack) {
-  if (stack.empty()) return std::string(what);
-  const auto& [path, type] = stack.back();
-  if (path.empty()) return str("{} in {}", what, type);
-  return str("{} in '{}' ({})", what, path, type);
-}
 
 Trace record(const nn::Module& root, const std::vector<HeldTensor>& held,
              const ExportedCall& call, const std::vector<ArchiveValue>& inputs,

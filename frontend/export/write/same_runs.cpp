@@ -12,8 +12,8 @@ namespace {
 std::string sizes_of(const Recorded& r, size_t run) {
   std::string out;
   for (size_t s = 0; s < r.symbols.size(); ++s) {
-    out += str("{}{} {}", s == 0 ? "" : ", ", r.symbols[s].name,
-               r.sizes[s][run]);
+    out +=
+        str("{}{} {}", s == 0 ? "" : ", ", r.symbols[s].name, r.sizes[s][run]);
   }
   return out;
 }
@@ -44,7 +44,8 @@ std::string call_text(const Trace& t, size_t node) {
 }
 
 bool same_elements(const Tensor& a, const Tensor& b) {
-  if (a.scalar_type() != b.scalar_type() || a.sizes() != b.sizes()) return false;
+  if (a.scalar_type() != b.scalar_type() || a.sizes() != b.sizes())
+    return false;
   if (a.is_alias_of(b) && a.storage_offset() == b.storage_offset()) return true;
   const Tensor x = a.cpu().contiguous(), y = b.cpu().contiguous();
   return x.numel() == 0 ||
@@ -54,12 +55,13 @@ bool same_elements(const Tensor& a, const Tensor& b) {
 void check_constants(const Recorded& r, size_t run) {
   const auto &a = r.runs[0].constants, &b = r.runs[run].constants;
   for (size_t i = 0; i < a.size() && i < b.size(); ++i) {
-    SY_CHECK(a[i].value == b[i].value && same_elements(a[i].tensor, b[i].tensor),
-             Value,
-             "[export_program] expected constants that do not depend on sizes, "
-             "got {} for {} and {} for {}: make it by operators",
-             to_string(Value::borrowed(a[i].tensor)), sizes_of(r, 0),
-             to_string(Value::borrowed(b[i].tensor)), sizes_of(r, run));
+    SY_CHECK(
+        a[i].value == b[i].value && same_elements(a[i].tensor, b[i].tensor),
+        Value,
+        "[export_program] expected constants that do not depend on sizes, "
+        "got {} for {} and {} for {}: make it by operators",
+        to_string(Value::borrowed(a[i].tensor)), sizes_of(r, 0),
+        to_string(Value::borrowed(b[i].tensor)), sizes_of(r, run));
   }
 }
 

@@ -12,6 +12,8 @@ namespace {
 constexpr int64_t kMostFactor = 8;     // m of a floor
 constexpr int64_t kMostDivisor = 64;   // b
 constexpr int64_t kSimpleDivisor = 4;  // tried before sums and products
+constexpr int kMostTerms = 6;          // of a product
+constexpr int64_t kAny = INT64_MIN;
 
 int64_t floor_div(int64_t a, int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
@@ -19,6 +21,30 @@ int64_t floor_div(int64_t a, int64_t b) {
 
 bool is_constant(const std::vector<int64_t>& v) {
   return std::all_of(v.begin(), v.end(), [&](auto x) { return x == v[0]; });
+}
+
+// The number that all are, but for kAny; not 0.
+std::optional<int64_t> constant_of(const std::vector<int64_t>& v) {
+  int64_t number = kAny;
+  for (const int64_t x : v) {
+    if (x == kAny || x == number) continue;
+    if (number != kAny || x == 0) return {};
+    number = x;
+  }
+  if (number == kAny) return 1;
+  return number;
+}
+
+// v / x, where x divides v in all runs.
+std::optional<std::vector<int64_t>> divided(const std::vector<int64_t>& v,
+                                            const std::vector<int64_t>& x) {
+  std::vector<int64_t> out;
+  for (size_t r = 0; r < v.size(); ++r) {
+    const bool any = v[r] == kAny || (v[r] == 0 && x[r] == 0);
+    if (!any && (x[r] == 0 || v[r] % x[r] != 0)) return {};
+    out.push_back(any ? kAny : v[r] / x[r]);
+  }
+  return out;
 }
 
 }  // namespace
@@ -112,21 +138,22 @@ std::optional<int> SizeSolver::floor(int base, const Values& v,
   return {};
 }
 
-std::optional<int> SizeSolver::product(const Values& v) {
-  const std::vector<int> pool = pool_;
-  for (size_t i = 0; i < pool.size(); ++i) {
-    for (size_t j = 0; j <= i; ++j) {
-      // Tried by numbers first: most pairs are no part of it.
-      const Values &x = term(pool[i]).values, &y = term(pool[j]).values;
-      const int64_t first = x[0] * y[0];
-      if (first == 0 || v[0] % first != 0) continue;
-      const int64_t m = v[0] / first;
-      bool fits = m != 0;
-      for (size_t r = 0; fits && r < runs_; ++r) fits = x[r] * y[r] * m == v[r];
-      if (!fits) continue;
-      const int both = add(Kind::Mul, pool[j], pool[i]);
-      return m == 1 ? both : add(Kind::Mul, constant(m), both);
-    }
+// m times a product of so many terms at most, each no later in the pool than
+// `end`. In runs where v is kAny, the product may be anything: other factors
+// are 0.
+std::optional<int> SizeSolver::product(const Values& v,
+                                       const std::vector<int>& pool, size_t end,
+                                       int most) {
+  if (const auto number = constant_of(v)) return constant(*number);
+  if (most == 0) return {};
+  for (size_t i = 0; i < end; ++i) {
+    const auto rest = divided(v, term(pool[i]).values);
+    if (!rest) continue;
+    const auto other = product(*rest, pool, i + 1, most - 1);
+    if (!other) continue;
+    const Term& t = term(*other);
+    const bool is_one = t.kind == Kind::Constant && t.number == 1;
+    return is_one ? pool[i] : add(Kind::Mul, *other, pool[i]);
   }
   return {};
 }
@@ -134,8 +161,9 @@ std::optional<int> SizeSolver::product(const Values& v) {
 std::optional<int> SizeSolver::sum(const Values& v) {
   const std::vector<int> pool = pool_;
   for (size_t i = 0; i < pool.size(); ++i) {
-    for (size_t j = 0; j <= i; ++j) {
+    for (size_t j = 0; j < pool.size(); ++j) {
       for (const int64_t sign : {1, -1}) {
+        if (sign == 1 && j > i) continue;
         const Values &x = term(pool[i]).values, &y = term(pool[j]).values;
         const int64_t c = v[0] - x[0] - sign * y[0];
         bool fits = true;
@@ -153,30 +181,41 @@ std::optional<int> SizeSolver::sum(const Values& v) {
   return {};
 }
 
-// Formulas of a product that is no size itself: triangles, pairs.
+void SizeSolver::forget(size_t terms, size_t pool) {
+  for (size_t t = terms; t < terms_.size(); ++t) known_.erase(terms_[t].values);
+  terms_.resize(terms);
+  pool_.resize(pool);
+}
+
+// Formulas of a product that is no size itself: pairs, and the triangles
+// n (n - 1) / 2 and n (n + 1) / 2.
 std::optional<int> SizeSolver::of_products(const Values& v) {
+  const size_t terms = terms_.size(), size = pool_.size();
+  for (const Values& symbol : symbols_) {
+    const auto at = known_.find(symbol);
+    if (at == known_.end()) continue;
+    const int base = at->second;
+    for (const int64_t c : {-1, 1}) add(Kind::Add, base, constant(c));
+  }
   const std::vector<int> pool = pool_;
   for (size_t i = 0; i < pool.size(); ++i) {
     for (size_t j = 0; j <= i; ++j) {
-      const size_t terms = terms_.size(), size = pool_.size();
+      const size_t before = terms_.size(), pool_before = pool_.size();
       const int both = add(Kind::Mul, pool[j], pool[i]);
       std::optional<int> out = linear(both, v);
       if (!out) out = floor(both, v, kSimpleDivisor);
       if (out) return out;
-      // Not in the pool: it would only grow.
-      for (size_t t = terms; t < terms_.size(); ++t) {
-        known_.erase(terms_[t].values);
-      }
-      terms_.resize(terms);
-      pool_.resize(size);
+      forget(before, pool_before);
     }
   }
+  forget(terms, size);  // the pool would only grow
   return {};
 }
 
 std::optional<int> SizeSolver::find(const std::vector<int64_t>& values) {
   if (is_constant(values)) return constant(values[0]);
-  if (const auto at = known_.find(values); at != known_.end()) return at->second;
+  if (const auto at = known_.find(values); at != known_.end())
+    return at->second;
   const std::vector<int> pool = pool_;
   for (const int base : pool) {
     if (const auto out = linear(base, values)) return out;
@@ -186,7 +225,9 @@ std::optional<int> SizeSolver::find(const std::vector<int64_t>& values) {
     if (at == known_.end()) continue;
     if (const auto out = floor(at->second, values, kSimpleDivisor)) return out;
   }
-  if (const auto out = product(values)) return out;
+  if (const auto out = product(values, pool, pool.size(), kMostTerms)) {
+    return out;
+  }
   if (const auto out = sum(values)) return out;
   for (const int base : pool) {
     if (const auto out = floor(base, values, kMostDivisor)) return out;
@@ -210,12 +251,15 @@ std::string SizeSolver::text(int at) const {
   return {};
 }
 
-int64_t SizeSolver::evaluate(int at, const std::vector<int64_t>& symbols) const {
+int64_t SizeSolver::evaluate(int at,
+                             const std::vector<int64_t>& symbols) const {
   const Term& t = term(at);
   if (t.kind == Kind::Constant) return t.number;
   if (t.kind == Kind::Symbol) return symbols[size_t(t.number)];
   const int64_t a = evaluate(t.left, symbols), b = evaluate(t.right, symbols);
-  return t.kind == Kind::Add ? a + b : t.kind == Kind::Mul ? a * b : floor_div(a, b);
+  return t.kind == Kind::Add   ? a + b
+         : t.kind == Kind::Mul ? a * b
+                               : floor_div(a, b);
 }
 
 std::optional<SizeSolver::Ambiguity> SizeSolver::ambiguity(
@@ -228,7 +272,8 @@ std::optional<SizeSolver::Ambiguity> SizeSolver::ambiguity(
     for (size_t s = 0; s < symbols_.size(); ++s) {
       std::vector<int64_t> at = sizes;
       const int64_t end = std::min(max[s], sizes[s] + 4 * f.b);
-      for (int64_t size = std::max(min[s], sizes[s] - f.b); size <= end; ++size) {
+      for (int64_t size = std::max(min[s], sizes[s] - f.b); size <= end;
+           ++size) {
         at[s] = size;
         const int64_t x = f.m * evaluate(f.base, at);
         if (floor_div(x + middle, f.b) != floor_div(x + middle + 1, f.b)) {

@@ -11,12 +11,13 @@
 //
 // Note [Formulas]
 // A formula is tried in an order, from the simplest: a number, a symbol, what
-// was found before; m*x + c; x*y*m + c; x + y + c; floor((m*x + a) / b), which
-// sizes of convolutions and pools are, and compositions of such are too. x and y
-// are formulas that were found before, products included. The first one that is
-// right in all runs is taken. What is right in some runs may be wrong in
-// others, so the caller runs the module at sizes that tell formulas apart
-// (ambiguity()), and at some more.
+// was found before; m*x + c; a product of several; x + y + c;
+// floor((m*x + a) / b), which sizes of convolutions and pools are, and
+// compositions of such are too; such a floor of a product. x and y are formulas
+// that were found before, products included. The first one that is right in all
+// runs is taken. What is right in some runs may be wrong in others, so the
+// caller runs the module at sizes that tell formulas apart (ambiguity()), and at
+// some more.
 
 namespace sy::exporting {
 
@@ -25,7 +26,7 @@ class SizeSolver {
   enum class Kind : uint8_t { Constant, Symbol, Add, Mul, FloorDiv };
   struct Term {
     Kind kind = Kind::Constant;
-    int64_t number = 0;       // of Constant; the index of a Symbol
+    int64_t number = 0;  // of Constant; the index of a Symbol
     int left = -1, right = -1;
     std::vector<int64_t> values;  // in each run
   };
@@ -60,9 +61,12 @@ class SizeSolver {
   int keep(Term term);
   std::optional<int> linear(int base, const Values& v);
   std::optional<int> floor(int base, const Values& v, int64_t largest);
-  std::optional<int> product(const Values& v);
+  std::optional<int> product(const Values& v, const std::vector<int>& pool,
+                             size_t end, int most);
   std::optional<int> sum(const Values& v);
   std::optional<int> of_products(const Values& v);
+  // Drops the terms after so many, and those of the pool.
+  void forget(size_t terms, size_t pool);
   int64_t evaluate(int at, const std::vector<int64_t>& symbols) const;
 
   std::vector<Values> symbols_;
