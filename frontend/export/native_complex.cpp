@@ -73,11 +73,12 @@ Tensor Call::pair(size_t i) const {
   return is_pair(i) ? tensor(i) : pair_of(real(i), imaginary(i));
 }
 
-// Both arguments as pairs. A number does not change the dtype of the other.
+// Both arguments as pairs. A number changes neither dtype nor device of the
+// other.
 std::pair<Tensor, Tensor> pairs(const Call& c) {
   Tensor a = c.pair(0), b = c.pair(1);
-  if (c.rank(0) == 0 && c.rank(1) > 0) a = a.to(b.dtype());
-  if (c.rank(1) == 0 && c.rank(0) > 0) b = b.to(a.dtype());
+  if (c.rank(0) == 0 && c.rank(1) > 0) a = a.to(b.options());
+  if (c.rank(1) == 0 && c.rank(0) > 0) b = b.to(a.options());
   return {a, b};
 }
 

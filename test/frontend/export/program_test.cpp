@@ -6,13 +6,14 @@
 #include <sy/optim.h>
 #include <sy/sy.h>
 
+#include <cstdlib>
 #include <map>
 
 #include "test/c10/expect_error.h"
 
 // Programs that Python exported give the results, gradients and buffers that
-// Python recorded: record.py says of what. They run on the CPU, by sy::compile,
-// and after clone().
+// Python recorded: record.py says of what. They run on the device that
+// SY_TEST_DEVICE names, or on the CPU, by sy::compile, and after clone().
 
 namespace sy {
 namespace {
@@ -23,13 +24,25 @@ const std::string kFolder = "test/frontend/export/testdata/";
 const std::map<std::string, std::vector<ArchiveValue>> kNumbers = {
     {"sizes", {ArchiveValue(5)}}};
 
+Device device_of_test() {
+  static const Device device = [] {
+    const char* const name = std::getenv("SY_TEST_DEVICE");
+    if (name == nullptr) return Device(kCPU);
+    load_library(name).keep();
+    return Device(name);
+  }();
+  return device;
+}
+
 struct Record {
   explicit Record(const std::string& name)
       : program(load_program(kFolder + name + ".pt2")),
         all(load_safetensors(kFolder + name + ".safetensors")) {
     for (int64_t i = 0; find(str("input.{}", i)) != nullptr; ++i) {
-      inputs.emplace_back(find(str("input.{}", i))->clone());
+      inputs.emplace_back(
+          find(str("input.{}", i))->clone().to(device_of_test()));
     }
+    if (!device_of_test().is_cpu()) program->to(device_of_test());
     const auto more = kNumbers.find(name);
     if (more == kNumbers.end()) return;
     inputs.insert(inputs.end(), more->second.begin(), more->second.end());
@@ -52,7 +65,7 @@ void expect_close(const Tensor& got, const Tensor& expected,
   ASSERT_EQ(got.sizes(), expected.sizes()) << what;
   ASSERT_EQ(got.scalar_type(), expected.scalar_type()) << what;
   if (got.numel() == 0) return;
-  const Tensor a = got.detach().to(kDouble), b = expected.to(kDouble);
+  const Tensor a = got.detach().cpu().to(kDouble), b = expected.to(kDouble);
   const Tensor finite = b.isfinite();
   const Tensor none = zeros_like(b);
   const double most = where(finite, b, none).abs().max().item<double>();
@@ -90,15 +103,18 @@ Tensor loss_of(const std::vector<Tensor>& outputs) {
 // A parameter with two names has its gradient under one of them.
 void expect_gradients(const Record& record) {
   const auto state = record.program->state_dict();
-  std::map<const void*, Tensor> gradients;
+  const auto place = [](const Tensor& t) {
+    return std::pair(t.storage().get(), t.storage_offset());
+  };
+  std::map<decltype(place(Tensor())), Tensor> gradients;
   for (const Tensor& p : record.program->parameters()) {
-    gradients[p.raw_data()] = p.grad();
+    gradients[place(p)] = p.grad();
   }
   for (const auto& [key, expected] : record.all) {
     if (!key.starts_with("grad.")) continue;
     const Tensor* const parameter = state.find(key.substr(5));
     ASSERT_NE(parameter, nullptr) << key;
-    const Tensor& grad = gradients.at(parameter->raw_data());
+    const Tensor& grad = gradients.at(place(*parameter));
     ASSERT_TRUE(grad.defined()) << key;
     expect_close(grad, expected, key);
   }
