@@ -1,0 +1,80 @@
+#include "weights.h"
+
+#include <sy/io.h>
+
+#include <cmath>
+#include <string_view>
+
+namespace vision {
+namespace {
+
+// Splitmix64, whose i-th number is computed alone.
+class Numbers {
+ public:
+  explicit Numbers(uint64_t seed) : state_(seed) {}
+  // From -1 to 1.
+  double next() {
+    state_ += 0x9e3779b97f4a7c15;
+    uint64_t z = state_;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    z ^= z >> 31;
+    return static_cast<double>(z >> 11) * 0x1p-52 - 1;
+  }
+
+ private:
+  uint64_t state_;
+};
+
+struct Range {
+  double middle, bound;
+};
+
+Range range_of(std::string_view name, const Tensor& t) {
+  if (t.dim() > 1) {
+    const double inputs = static_cast<double>(t.numel() / t.size(0));
+    // Scores that differ: else nothing is found with random weights.
+    const double more = name.find("cls_score") == name.npos ? 1 : 8;
+    return {0, more * std::sqrt(6 / inputs)};
+  }
+  if (name.ends_with("running_var")) return {1, 0.5};
+  if (name.ends_with("weight")) return {1, 0.2};
+  return {0, 0.1};
+}
+
+}  // namespace
+
+void draw_weights(nn::Module& model, uint64_t seed) {
+  nn::StateDict state = model.state_dict();
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : state) {
+    if (tensor.is_floating_point()) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  Numbers numbers(seed);
+  for (const std::string& name : names) {
+    const Tensor& t = state[name];
+    const Range r = range_of(name, t);
+    const Tensor drawn = sy::empty(t.sizes(), sy::TensorOptions(sy::kFloat));
+    auto* const to = static_cast<float*>(drawn.data_ptr());
+    for (int64_t i = 0; i < t.numel(); ++i) {
+      to[i] = static_cast<float>(r.middle + r.bound * numbers.next());
+    }
+    state.insert(name, drawn);
+  }
+  model.load_state_dict(state);
+}
+
+void load_weights(nn::Module& model, const std::string& source) {
+  constexpr std::string_view kSeed = "seed:";
+  if (source.starts_with(kSeed)) {
+    draw_weights(model, std::stoull(source.substr(kSeed.size())));
+  } else if (source.ends_with(".safetensors")) {
+    model.load_state_dict(sy::load_safetensors(source));
+  } else {
+    model.load_state_dict(sy::load_state_dict(source));
+  }
+  model.eval();
+}
+
+}  // namespace vision

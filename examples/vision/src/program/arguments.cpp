@@ -1,0 +1,88 @@
+#include "program/arguments.h"
+
+#include <sy/library.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+namespace vision {
+namespace {
+
+constexpr std::string_view kCommon = " [--device NAME] [--plugin LIBRARY]";
+
+[[noreturn]] void end_with(const std::string& usage, const std::string& why) {
+  std::fprintf(stderr, "%s\nusage: %s\n", why.c_str(), usage.c_str());
+  std::exit(2);
+}
+
+size_t count_words(std::string_view usage) {
+  size_t n = 0;
+  for (size_t i = 1; i + 1 < usage.size() && usage[i + 1] != '['; ++i) {
+    n += usage[i] == ' ' ? 1 : 0;
+  }
+  return n;
+}
+
+}  // namespace
+
+Arguments::Arguments(int argc, char** argv, std::string_view usage) {
+  const std::string text = std::string(usage) + std::string(kCommon);
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (!word.starts_with("--")) {
+      words_.push_back(word);
+      continue;
+    }
+    if (text.find("[" + word + " ") == text.npos || i + 1 == argc) {
+      end_with(text, "no option " + word);
+    }
+    options_[word.substr(2)] = argv[++i];
+  }
+  if (words_.size() != count_words(usage)) {
+    end_with(text, "expected other arguments");
+  }
+  if (const std::string plugin = option("plugin", ""); !plugin.empty()) {
+    sy::load_library(plugin).keep();
+  }
+  device_ = sy::Device(option("device", "cpu"));
+}
+
+std::string Arguments::option(const std::string& name,
+                              std::string otherwise) const {
+  const auto found = options_.find(name);
+  return found == options_.end() ? otherwise : found->second;
+}
+
+int64_t Arguments::number(const std::string& name, int64_t otherwise) const {
+  const std::string text = option(name, "");
+  return text.empty() ? otherwise : std::stoll(text);
+}
+
+double Arguments::real(const std::string& name, double otherwise) const {
+  const std::string text = option(name, "");
+  return text.empty() ? otherwise : std::stod(text);
+}
+
+Labels::Labels(const std::string& path) {
+  if (path.empty()) return;
+  std::ifstream file(path);
+  SY_CHECK(file.good(), Value, "[{}] expected a file that can be read", path);
+  for (std::string line; std::getline(file, line);) words_.push_back(line);
+}
+
+std::string Labels::operator[](int64_t label) const {
+  return label >= 0 && label < static_cast<int64_t>(words_.size())
+             ? words_[static_cast<size_t>(label)]
+             : std::to_string(label);
+}
+
+void tell_fallbacks(sy::Device device) {
+  if (device == sy::Device(sy::kCPU)) return;
+  int64_t calls = 0;
+  for (const sy::FallbackCount& f : sy::fallback_counts()) calls += f.calls;
+  std::fprintf(stderr, "%lld calls ran on the CPU for want of a kernel\n",
+               static_cast<long long>(calls));
+}
+
+}  // namespace vision
