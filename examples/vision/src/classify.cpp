@@ -27,12 +27,14 @@ void classify(const Arguments& arguments) {
   const Tensor picture = center_crop(
       resized_picture(read_picture(arguments[2]), side), side * 7 / 8);
   const Tensor input = normalised(picture).unsqueeze(0).to(arguments.device());
-  const auto [likely, classes] = model(input).softmax(1).select(0, 0).topk(3);
+  const Tensor logits = model(input).select(0, 0);
+  const auto [likely, classes] = logits.softmax(0).topk(3);
   const Tensor p = likely.cpu(), c = classes.cpu();
   for (int64_t i = 0; i < 3; ++i) {
     std::printf("%.5f %s\n", static_cast<double>(p.select(0, i).item<float>()),
                 labels[c.select(0, i).item<int64_t>()].c_str());
   }
+  save(arguments, {{"logits", logits}, {"likely", p}, {"classes", c}});
   tell_fallbacks(arguments.device());
 }
 

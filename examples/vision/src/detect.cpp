@@ -30,16 +30,21 @@ MaskRcnnOptions options_of(const Arguments& arguments) {
   return o;
 }
 
-// Draws and tells the detections that are sure enough, the best one on top.
-void show(const Detections& d, double least, const Labels& labels,
-          Canvas& canvas) {
-  const Tensor boxes = d.boxes.cpu().contiguous();
+// The detections that are sure enough.
+Detections sure(const Detections& d, double least) {
+  const int64_t n = d.scores.ge(least).sum().item<int64_t>();
+  const auto first = [&](const Tensor& t) { return t.narrow(0, 0, n).cpu(); };
+  return {first(d.boxes), first(d.labels), first(d.scores), first(d.masks)};
+}
+
+// Draws and tells detections, the best one on top.
+void show(const Detections& d, const Labels& labels, Canvas& canvas) {
+  const Tensor boxes = d.boxes.contiguous();
   const auto* const corner = static_cast<const float*>(boxes.data_ptr());
   const auto score = [&](int64_t i) {
     return static_cast<double>(d.scores.select(0, i).item<float>());
   };
-  int64_t n = 0;
-  while (n < d.boxes.size(0) && score(n) >= least) ++n;
+  const int64_t n = d.boxes.size(0);
   for (int64_t i = n; i-- > 0;) {
     const auto label = d.labels.select(0, i).item<int64_t>();
     const Colour colour = colour_of(label == 0 ? 0 : 1 + (label - 1) % 20);
@@ -63,6 +68,7 @@ void show(const Detections& d, double least, const Labels& labels,
 
 void detect(const Arguments& arguments) {
   const sy::NoGradGuard no_grad;
+  const Labels labels(arguments.option("labels", ""));
   const MaskRcnn model(options_of(arguments));
   load_weights(*model, arguments[0]);
   model->to(arguments.device());
@@ -70,10 +76,15 @@ void detect(const Arguments& arguments) {
   const Tensor picture = read_picture(arguments[1]);
   const std::vector<Detections> found =
       model(std::vector<Tensor>{as_floats(picture).to(arguments.device())});
+  const Detections d = sure(found[0], arguments.real("score", 0.5));
   Canvas canvas(picture);
-  show(found[0], arguments.real("score", 0.5),
-       Labels(arguments.option("labels", "")), canvas);
+  show(d, labels, canvas);
   write_picture(arguments[2], canvas.picture());
+  save(arguments, {{"boxes", d.boxes},
+                   {"labels", d.labels},
+                   {"scores", d.scores},
+                   {"masks", d.masks},
+                   {"drawn", canvas.picture()}});
   tell_fallbacks(arguments.device());
 }
 

@@ -41,7 +41,8 @@ void segment(const Arguments& arguments) {
       normalised(resized_picture(picture, arguments.number("size", 520)))
           .unsqueeze(0)
           .to(arguments.device());
-  const Tensor classes = model(input).argmax(1, /*keepdim=*/true);
+  const Tensor scores = model(input);
+  const Tensor classes = scores.argmax(1, /*keepdim=*/true);
   // In the picture's own size.
   const Tensor whole =
       sy::upsample_nearest2d(classes.cpu().to(sy::kFloat),
@@ -49,8 +50,12 @@ void segment(const Arguments& arguments) {
           .select(0, 0)
           .select(0, 0)
           .to(sy::kLong);
-  write_picture(arguments[2], coloured(whole));
+  const Tensor colours = coloured(whole);
+  write_picture(arguments[2], colours);
   tell(whole, Labels(arguments.option("labels", "")));
+  save(arguments, {{"scores", scores.select(0, 0)},
+                   {"classes", whole},
+                   {"coloured", colours}});
   tell_fallbacks(arguments.device());
 }
 

@@ -4,7 +4,8 @@
 
 A few calls are in the tree; compare many by hand:
 
-    python record_ops.py many.safetensors 1000 7 && build/ops_test many.safetensors
+    python record_ops.py many.safetensors 1000 7
+    build/ops_test build/libvision_ops.so many.safetensors
 
 Arguments of case K are tensors "K.i" and words in the metadata: t for a tensor
 (T with a gradient), f a float, i an int, b a bool. Results are "K.out.i", the

@@ -8,7 +8,7 @@
 namespace vision {
 
 // Fills all tensors of a state dict with numbers that follow from the seed and
-// the sorted names; test/record_models.py has the same. Convolutions and linear
+// the sorted names; test/reference.py has the same. Convolutions and linear
 // layers get numbers that keep the size of what goes through.
 void draw_weights(nn::Module& model, uint64_t seed);
 

@@ -2,6 +2,7 @@
 
 #include <sy/library.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -9,7 +10,8 @@
 namespace vision {
 namespace {
 
-constexpr std::string_view kCommon = " [--device NAME] [--plugin LIBRARY]";
+constexpr std::string_view kCommon =
+    " [--device NAME] [--plugin LIBRARY] [--save FILE]";
 
 [[noreturn]] void end_with(const std::string& usage, const std::string& why) {
   std::fprintf(stderr, "%s\nusage: %s\n", why.c_str(), usage.c_str());
@@ -26,21 +28,23 @@ size_t count_words(std::string_view usage) {
 
 }  // namespace
 
-Arguments::Arguments(int argc, char** argv, std::string_view usage) {
-  const std::string text = std::string(usage) + std::string(kCommon);
+Arguments::Arguments(int argc, char** argv, std::string_view usage)
+    : usage_(std::string(usage) + std::string(kCommon)) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (!word.starts_with("--")) {
       words_.push_back(word);
       continue;
     }
-    if (text.find("[" + word + " ") == text.npos || i + 1 == argc) {
-      end_with(text, "no option " + word);
+    if (usage_.find("[" + word + " ") == usage_.npos) {
+      end_with(usage_, "no option " + word);
     }
+    if (i + 1 == argc) end_with(usage_, word + ": expected a value");
     options_[word.substr(2)] = argv[++i];
   }
   if (words_.size() != count_words(usage)) {
-    end_with(text, "expected other arguments");
+    end_with(usage_, "expected " + std::to_string(count_words(usage)) +
+                         " arguments, got " + std::to_string(words_.size()));
   }
   if (const std::string plugin = option("plugin", ""); !plugin.empty()) {
     sy::load_library(plugin).keep();
@@ -55,13 +59,26 @@ std::string Arguments::option(const std::string& name,
 }
 
 int64_t Arguments::number(const std::string& name, int64_t otherwise) const {
-  const std::string text = option(name, "");
-  return text.empty() ? otherwise : std::stoll(text);
+  const double n = parsed(name, static_cast<double>(otherwise));
+  if (n != std::floor(n) || n < 1 || n > 1e9) {
+    end_with(usage_, "--" + name + ": expected a whole number over 0");
+  }
+  return static_cast<int64_t>(n);
 }
 
 double Arguments::real(const std::string& name, double otherwise) const {
+  return parsed(name, otherwise);
+}
+
+double Arguments::parsed(const std::string& name, double otherwise) const {
   const std::string text = option(name, "");
-  return text.empty() ? otherwise : std::stod(text);
+  if (text.empty()) return otherwise;
+  char* end = nullptr;
+  const double n = std::strtod(text.c_str(), &end);
+  if (*end != '\0') {
+    end_with(usage_, "--" + name + ": expected a number, got " + text);
+  }
+  return n;
 }
 
 Labels::Labels(const std::string& path) {
@@ -75,6 +92,11 @@ std::string Labels::operator[](int64_t label) const {
   return label >= 0 && label < static_cast<int64_t>(words_.size())
              ? words_[static_cast<size_t>(label)]
              : std::to_string(label);
+}
+
+void save(const Arguments& arguments, const sy::NamedTensors& results) {
+  const std::string path = arguments.option("save", "");
+  if (!path.empty()) sy::save_safetensors(path, results);
 }
 
 void tell_fallbacks(sy::Device device) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sy/io.h>
 #include <sy/sy.h>
 
 #include <map>
@@ -10,8 +11,8 @@
 namespace vision {
 
 // The command line of a program: words in order, and options "--name value".
-// --device and --plugin are options of all programs: the library of a device is
-// loaded, and models run there.
+// --device, --plugin and --save are options of all programs: the library of a
+// device is loaded, models run there, and their numbers are saved.
 class Arguments {
  public:
   // `usage` has a word for each argument in capitals, and [--option VALUE]s.
@@ -21,11 +22,15 @@ class Arguments {
 
   const std::string& operator[](size_t i) const { return words_.at(i); }
   std::string option(const std::string& name, std::string otherwise) const;
+  // A number over 0. These end the program if the option is something else.
   int64_t number(const std::string& name, int64_t otherwise) const;
   double real(const std::string& name, double otherwise) const;
   sy::Device device() const { return device_; }
 
  private:
+  double parsed(const std::string& name, double otherwise) const;
+
+  std::string usage_;
   std::vector<std::string> words_;
   std::map<std::string, std::string> options_;
   sy::Device device_{sy::kCPU};
@@ -41,6 +46,9 @@ class Labels {
  private:
   std::vector<std::string> words_;
 };
+
+// Writes tensors to the file that --save names, as safetensors.
+void save(const Arguments& arguments, const sy::NamedTensors& results);
 
 // Prints how many calls of the model's operators ran on the CPU, if it was
 // elsewhere.
