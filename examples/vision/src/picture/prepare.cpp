@@ -14,23 +14,6 @@ Tensor channels(std::initializer_list<float> numbers, const Tensor& like) {
 
 }  // namespace
 
-Tensor resized_picture(const Tensor& picture, int64_t side) {
-  const int64_t height = picture.size(1), width = picture.size(2);
-  const int64_t shorter = std::min(height, width);
-  if (shorter == side) return picture;
-  const auto scaled = [&](int64_t n) {
-    return n == shorter ? side
-                        : static_cast<int64_t>(static_cast<double>(side * n) /
-                                               static_cast<double>(shorter));
-  };
-  return sy::_upsample_bilinear2d_aa(picture.to(sy::kFloat).unsqueeze(0),
-                                     {scaled(height), scaled(width)},
-                                     /*align_corners=*/false)
-      .select(0, 0)
-      .round()
-      .to(sy::kByte);
-}
-
 Tensor center_crop(const Tensor& picture, int64_t side) {
   const int64_t down = std::max<int64_t>(side - picture.size(1), 0);
   const int64_t right = std::max<int64_t>(side - picture.size(2), 0);
