@@ -19,7 +19,7 @@ void classify(const Arguments& arguments) {
   ResNetOptions options = resnet_options(arguments[0]);
   options.classes = arguments.number("classes", 1000);
   const ResNet model(options);
-  load_weights(*model, arguments[1]);
+  Weights(arguments[1]).load(*model);
   model->to(arguments.device());
   const Labels labels(arguments.option("labels", ""));
 

@@ -70,7 +70,7 @@ void detect(const Arguments& arguments) {
   const sy::NoGradGuard no_grad;
   const Labels labels(arguments.option("labels", ""));
   const MaskRcnn model(options_of(arguments));
-  load_weights(*model, arguments[0]);
+  Weights(arguments[0]).load(*model);
   model->to(arguments.device());
 
   const Tensor picture = read_picture(arguments[1]);

@@ -30,10 +30,12 @@ void tell(const Tensor& classes, const Labels& labels) {
 
 void segment(const Arguments& arguments) {
   const sy::NoGradGuard no_grad;
+  const Weights weights(arguments[0]);
   DeepLabV3Options options;
   options.backbone = resnet_options(arguments.option("backbone", "resnet101"));
+  options.aux = weights.contains("aux_classifier.0.weight");
   const DeepLabV3 model(options);
-  load_weights(*model, arguments[0]);
+  weights.load(*model);
   model->to(arguments.device());
 
   const Tensor picture = read_picture(arguments[1]);

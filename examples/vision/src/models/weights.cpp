@@ -73,21 +73,35 @@ void draw_weights(nn::Module& model, uint64_t seed) {
   }
 }
 
-void load_weights(nn::Module& model, const std::string& source) {
+Weights::Weights(const std::string& source) : source_(source) {
   constexpr std::string_view kSeed = "seed:";
   if (source.starts_with(kSeed)) {
     const std::string number = source.substr(kSeed.size());
     char* end = nullptr;
-    const uint64_t seed = std::strtoull(number.c_str(), &end, 10);
+    seed_ = std::strtoull(number.c_str(), &end, 10);
     SY_CHECK(!number.empty() && *end == '\0', Value,
              "[{}] expected a number after seed:", source);
-    draw_weights(model, seed);
   } else if (source.ends_with(".safetensors")) {
-    model.load_state_dict(sy::load_safetensors(source));
+    for (auto& [name, t] : sy::load_safetensors(source)) state_.insert(name, t);
   } else {
-    model.load_state_dict(sy::load_state_dict(source));
+    state_ = sy::load_state_dict(source);
+  }
+}
+
+bool Weights::contains(const std::string& name) const {
+  return seed_ || state_.contains(name);
+}
+
+void Weights::load(nn::Module& model) const try {
+  if (seed_) {
+    draw_weights(model, *seed_);
+  } else {
+    model.load_state_dict(state_);
   }
   model.eval();
+} catch (sy::Error& e) {
+  e.add_prefix("[" + source_ + "] ");
+  throw;
 }
 
 }  // namespace vision
