@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 
 #include "models/resnet.h"
@@ -28,9 +29,10 @@ void classify(const Arguments& arguments) {
       resized_picture(read_picture(arguments[2]), side), side * 7 / 8);
   const Tensor input = normalised(picture).unsqueeze(0).to(arguments.device());
   const Tensor logits = model(input).select(0, 0);
-  const auto [likely, classes] = logits.softmax(0).topk(3);
+  const int64_t n = std::min<int64_t>(3, options.classes);
+  const auto [likely, classes] = logits.softmax(0).topk(n);
   const Tensor p = likely.cpu(), c = classes.cpu();
-  for (int64_t i = 0; i < 3; ++i) {
+  for (int64_t i = 0; i < n; ++i) {
     std::printf("%.5f %s\n", static_cast<double>(p.select(0, i).item<float>()),
                 labels[c.select(0, i).item<int64_t>()].c_str());
   }

@@ -28,12 +28,15 @@ wrong = []
 def fitted(make, picture, run):
     """A model whose activations keep their size: statistics are the picture's."""
     torch.manual_seed(0)
-    model = make()
-    norms = [m for m in model.modules()
-             if isinstance(m, torch.nn.BatchNorm2d)]
-    for m in norms:
-        m.momentum = 1.0
-        m.train()
+    model = make().eval()
+    for name, m in model.named_modules():
+        if isinstance(m, torch.nn.BatchNorm2d):
+            m.momentum = 1.0
+            m.train()
+            # Branches add little, as in trained networks: else the last bits of
+            # float32 grow a thousand times in resnet152, in torchvision, too.
+            if name.endswith("bn3"):
+                torch.nn.init.constant_(m.weight, 0.3)
     with torch.no_grad():
         run(model, picture)
     return model.eval()
@@ -84,7 +87,7 @@ def check_classify(picture, path, folder):
 def spread(model):
     """Scores that differ: with fresh weights nothing is found."""
     with torch.no_grad():
-        model.roi_heads.box_predictor.cls_score.weight.mul_(40)
+        model.roi_heads.box_predictor.cls_score.weight.mul_(4)
         model.rpn.head.cls_logits.weight.mul_(20)
     return model
 
@@ -93,12 +96,10 @@ def check_detect(picture, path, folder):
     def fresh():
         return detection.maskrcnn_resnet50_fpn(
             weights=None, weights_backbone=None, rpn_pre_nms_top_n_test=1000)
-    model = spread(fitted(fresh, picture, lambda m, p: m.eval() or [
-        x.train() for x in m.modules() if isinstance(x, torch.nn.BatchNorm2d)
-    ] and m([p / 255])))
-    words = ["WEIGHTS", path, os.path.join(folder, "found.png"), "--score", "0.3"]
+    model = spread(fitted(fresh, picture, lambda m, p: m([p / 255])))
+    words = ["WEIGHTS", path, os.path.join(folder, "found.png"), "--score", "0.2"]
     bounds = {"labels": 0, "boxes": 1e-2, "scores": 1e-4, "masks": 1e-3}
-    expected = reference.detected(model, picture, 0.3)
+    expected = reference.detected(model, picture, 0.2)
     print(f"{len(expected['scores'])} detections")
     compare("maskrcnn_resnet50_fpn", program("detect", model, words, folder),
             expected, bounds)
@@ -106,7 +107,7 @@ def check_detect(picture, path, folder):
     frozen = MaskRcnnFrozen(model)
     compare("the same, frozen",
             program("detect", frozen, words + ["--norm", "published"], folder),
-            reference.detected(frozen, picture, 0.3), bounds)
+            reference.detected(frozen, picture, 0.2), bounds)
 
 
 def MaskRcnnFrozen(model):
@@ -128,6 +129,8 @@ def check_segment(picture, path, folder):
                 weights=None, weights_backbone=None, aux_loss=aux),
             torch.stack([picture, picture.flip(2)]),
             lambda m, p: m(torch.cat([reference.normalised(x) for x in p])))
+        with torch.no_grad():  # classes that differ more than by rounding
+            model.classifier[4].weight.mul_(10)
         expected, margin = reference.segmented(model, picture, 520)
         print(f"{len(expected['classes'].unique())} classes, {margin:.1e} apart")
         got = program("segment", model, [

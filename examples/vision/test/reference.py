@@ -95,7 +95,8 @@ def segmented(model, picture, size):
     steps = torch.tensor([2**25 - 1, 2**15 - 1, 2**21 - 1])
     colours = (torch.arange(21)[:, None] * steps % 255).to(torch.uint8)
     best = scores.topk(2, 1).values
-    margin = float((best[:, 0] - best[:, 1]).min())
+    margin = float(functional.resize(best[:, 0] - best[:, 1],
+                                     list(picture.shape[1:]), NEAREST).min())
     return {"scores": scores[0], "classes": classes,
             "coloured": colours[classes].permute(2, 0, 1)}, margin
 

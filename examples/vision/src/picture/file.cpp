@@ -2,6 +2,7 @@
 
 #include <sy/io.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -12,7 +13,9 @@ namespace {
 
 std::string read_bytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) bad_picture(path, "expected a file that can be read");
+  if (!file || std::filesystem::is_directory(path)) {
+    bad_picture(path, "expected a file that can be read");
+  }
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -47,8 +50,11 @@ void write_picture(const std::string& path, const Tensor& picture) {
   const Tensor rows = picture.cpu().permute({1, 2, 0}).contiguous();
   const auto* const from = static_cast<const uint8_t*>(rows.data_ptr());
   const Pixels p{rows.size(0), rows.size(1), {from, from + rows.numel()}};
-  const std::string bytes =
-      path.ends_with(".png") ? encode_png(path, p) : encode_ppm(p);
+  const bool png = path.ends_with(".png");
+  if (!png && !path.ends_with(".ppm")) {
+    bad_picture(path, "expected a name that ends in .png or .ppm");
+  }
+  const std::string bytes = png ? encode_png(path, p) : encode_ppm(p);
   std::ofstream file(path, std::ios::binary);
   file << bytes << std::flush;
   if (!file) bad_picture(path, "expected a file that can be written");

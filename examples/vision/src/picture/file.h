@@ -14,7 +14,7 @@ using sy::Tensor;
 // when this was built. Throws FileError.
 Tensor read_picture(const std::string& path);
 
-// Writes PNG if the name ends in .png and libpng was there, else PPM.
+// Writes PNG or PPM, as the name ends. Throws FileError.
 void write_picture(const std::string& path, const Tensor& picture);
 
 }  // namespace vision

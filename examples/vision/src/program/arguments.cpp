@@ -26,6 +26,17 @@ size_t count_words(std::string_view usage) {
   return n;
 }
 
+// The device after its library is loaded: `plugin`, or the one of that name.
+sy::Device loaded_device(const std::string& name, std::string plugin) try {
+  const std::string kind = name.substr(0, name.find(':'));
+  if (plugin.empty() && kind != "cpu" && kind != "meta") plugin = kind;
+  if (!plugin.empty()) sy::load_library(plugin).keep();
+  return sy::Device(name);
+} catch (sy::Error& e) {
+  e.add_prefix("[--device " + name + "] ");
+  throw;
+}
+
 }  // namespace
 
 Arguments::Arguments(int argc, char** argv, std::string_view usage)
@@ -46,10 +57,7 @@ Arguments::Arguments(int argc, char** argv, std::string_view usage)
     end_with(usage_, "expected " + std::to_string(count_words(usage)) +
                          " arguments, got " + std::to_string(words_.size()));
   }
-  if (const std::string plugin = option("plugin", ""); !plugin.empty()) {
-    sy::load_library(plugin).keep();
-  }
-  device_ = sy::Device(option("device", "cpu"));
+  device_ = loaded_device(option("device", "cpu"), option("plugin", ""));
 }
 
 std::string Arguments::option(const std::string& name,

@@ -11,8 +11,9 @@
 namespace vision {
 
 // The command line of a program: words in order, and options "--name value".
-// --device, --plugin and --save are options of all programs: the library of a
-// device is loaded, models run there, and their numbers are saved.
+// --device, --plugin and --save are options of all programs: models run on the
+// device, whose library is loaded by its name or from the file `plugin`, and
+// their numbers are saved.
 class Arguments {
  public:
   // `usage` has a word for each argument in capitals, and [--option VALUE]s.
@@ -22,7 +23,8 @@ class Arguments {
 
   const std::string& operator[](size_t i) const { return words_.at(i); }
   std::string option(const std::string& name, std::string otherwise) const;
-  // A number over 0. These end the program if the option is something else.
+  // A whole number over 0, and any number. These end the program if the option
+  // is something else.
   int64_t number(const std::string& name, int64_t otherwise) const;
   double real(const std::string& name, double otherwise) const;
   sy::Device device() const { return device_; }
