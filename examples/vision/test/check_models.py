@@ -127,10 +127,8 @@ def check_segment(picture, path, folder):
         model = fitted(
             lambda: getattr(segmentation, name)(
                 weights=None, weights_backbone=None, aux_loss=aux),
-            torch.stack([picture, picture.flip(2)]),
+            torch.stack([picture, 255 - picture]),
             lambda m, p: m(torch.cat([reference.normalised(x) for x in p])))
-        with torch.no_grad():  # classes that differ more than by rounding
-            model.classifier[4].weight.mul_(10)
         expected, margin = reference.segmented(model, picture, 520)
         print(f"{len(expected['classes'].unique())} classes, {margin:.1e} apart")
         got = program("segment", model, [
