@@ -25,12 +25,13 @@ BUILD = sys.argv[1]
 wrong = []
 
 
-def fitted(make, picture, run):
+def fitted(make, picture, run, seed=0):
     """A model whose activations keep their size: statistics are the picture's."""
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     model = make().eval()
     for name, m in model.named_modules():
-        if isinstance(m, torch.nn.BatchNorm2d):
+        # The norm of one number a channel has no statistics.
+        if isinstance(m, torch.nn.BatchNorm2d) and "convs.4." not in name:
             m.momentum = 1.0
             m.train()
             # Branches add little, as in trained networks: else the last bits of
@@ -127,13 +128,20 @@ def check_segment(picture, path, folder):
         model = fitted(
             lambda: getattr(segmentation, name)(
                 weights=None, weights_backbone=None, aux_loss=aux),
-            torch.stack([picture, 255 - picture]),
-            lambda m, p: m(torch.cat([reference.normalised(x) for x in p])))
+            picture, lambda m, p: m(reference.normalised(p)))
         expected, margin = reference.segmented(model, picture, 520)
-        print(f"{len(expected['classes'].unique())} classes, {margin:.1e} apart")
+        # torchvision without oneDNN differs from itself by 6e-5.
+        sure = margin > 2e-4
+        print(f"{len(expected['classes'].unique())} classes; "
+              f"{int((~sure).sum())} of {sure.numel()} pixels are undecided")
         got = program("segment", model, [
             "WEIGHTS", path, os.path.join(folder, "classes.png"), "--backbone",
             name.split("_")[1]], folder, ".safetensors")
+        differ = int((got["classes"] != expected["classes"]).sum())
+        print(f"{differ} pixels differ")
+        for results in (got, expected):
+            results["classes"] = results["classes"] * sure
+            results["coloured"] = results["coloured"] * sure
         compare(name, got, expected, {"scores": 1e-4, "classes": 0, "coloured": 0})
 
 

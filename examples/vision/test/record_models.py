@@ -83,7 +83,7 @@ def main():
     record("detect", reference.detected(model, picture, 0.594))
     model = reference.draw_weights(reference.small_deeplab(), 2)
     results, margin = reference.segmented(model, picture, 120)
-    print(f"the classes of a pixel are {margin:.1e} apart, or more")
+    print(f"the classes of a pixel are {float(margin.min()):.1e} apart, or more")
     del results["scores"], results["coloured"]
     results["classes"] = results["classes"].to(torch.uint8)
     record("segment", results)

@@ -88,6 +88,7 @@ def detected(model, picture, least):
 
 @torch.no_grad()
 def segmented(model, picture, size):
+    """Results, and how far the two best classes of each pixel are apart."""
     x = normalised(functional.resize(picture, [size], antialias=True))
     scores = model(x)["out"]
     classes = functional.resize(scores.argmax(1), list(picture.shape[1:]),
@@ -95,8 +96,8 @@ def segmented(model, picture, size):
     steps = torch.tensor([2**25 - 1, 2**15 - 1, 2**21 - 1])
     colours = (torch.arange(21)[:, None] * steps % 255).to(torch.uint8)
     best = scores.topk(2, 1).values
-    margin = float(functional.resize(best[:, 0] - best[:, 1],
-                                     list(picture.shape[1:]), NEAREST).min())
+    margin = functional.resize(best[:, 0] - best[:, 1],
+                               list(picture.shape[1:]), NEAREST)[0]
     return {"scores": scores[0], "classes": classes,
             "coloured": colours[classes].permute(2, 0, 1)}, margin
 
