@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/form_plan.h"
+
 namespace sy::model {
 
 std::int8_t place_of(const Argument& a, const FunctionSchema& form) {
@@ -28,7 +30,7 @@ std::optional<FunctionalPlaces> functional_places(const Operator& op,
 bool stores_as_laid_out(const Operator& op) {
   const bool dense = op.kind() == lang::OperatorKind::kComposite &&
                      op.has_tag("pointwise") && !op.has_tag("copied_out");
-  return dense || op.has_tag("column_major");
+  return dense || result_layout(op).by_columns;
 }
 
 Effects effects_of(const Operator& op, const Overload& o) {

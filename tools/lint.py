@@ -49,6 +49,14 @@ LAYERS = {
                         "frontend/nn/", "frontend/optim/"),
                        "optimizers take tensors and their names; swa_utils "
                        "alone takes modules"),
+    "frontend/export": (("c10/", "aten/", "autograd/", "frontend/io/",
+                         "frontend/nn/", "frontend/export/"),
+                        "exported programs are modules read from files"),
+    "frontend/export/format": (("c10/", "frontend/io/format/",
+                                "frontend/io/file_error.h",
+                                "frontend/export/format/"),
+                               "descriptions of programs are bytes and what "
+                               "they mean, without tensors"),
     "frontend/io": (("c10/", "aten/", "frontend/io/"),
                     "files hold tensors: of the tree they need c10 and aten "
                     "alone"),
@@ -67,7 +75,7 @@ HEAVY = ("iostream", "sstream", "regex", "functional", "map", "fmt/",
 
 # Folders of tools/sy, each of which may include itself and those before it.
 SY_FOLDERS = ("support", "cases", "calls", "trials", "device", "launch", "fuzz",
-              "inspect", "facts", "conform", "prove", "command_line")
+              "inspect", "model", "facts", "conform", "prove", "command_line")
 
 COMPOSITE = "aten/composite"
 

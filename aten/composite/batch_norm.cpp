@@ -160,6 +160,32 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> batch_norm_with_update(
   return {out, mean, invstd, reserve_of(input)};
 }
 
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor>
+native_batch_norm_legit_functional(const Tensor& input,
+                                   const MaybeTensor& weight,
+                                   const MaybeTensor& bias,
+                                   const Tensor& running_mean,
+                                   const Tensor& running_var, bool training,
+                                   double momentum, double eps) {
+  const Tensor new_mean = running_mean.clone(), new_var = running_var.clone();
+  auto [out, mean, invstd] = sy::native_batch_norm(
+      input, weight, bias, new_mean, new_var, training, momentum, eps);
+  return {out, mean, invstd, new_mean, new_var};
+}
+
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>
+batch_norm_with_update_functional(const Tensor& input,
+                                  const MaybeTensor& weight,
+                                  const MaybeTensor& bias,
+                                  const Tensor& running_mean,
+                                  const Tensor& running_var, double momentum,
+                                  double eps) {
+  auto [out, mean, invstd, new_mean, new_var] =
+      native_batch_norm_legit_functional(input, weight, bias, running_mean,
+                                         running_var, true, momentum, eps);
+  return {out, mean, invstd, reserve_of(input), new_mean, new_var};
+}
+
 std::tuple<Tensor, Tensor, Tensor, Tensor> batch_norm_no_update(
     const Tensor& input, const MaybeTensor& weight, const MaybeTensor& bias,
     const MaybeTensor& running_mean, const MaybeTensor& running_var,

@@ -17,6 +17,7 @@
 #include "aten/ops/scatter.h"
 #include "aten/ops/sort.h"
 #include "aten/tensor_new.h"
+#include "c10/tensor/integer_range.h"
 
 namespace sy::composite::pooling {
 
@@ -221,9 +222,7 @@ Tensor last_nan(const Tensor& rows, const Tensor& first) {
 
 Scalar least(ScalarType t) {
   if (is_floating_type(t)) return -std::numeric_limits<double>::infinity();
-  if (t == kByte) return 0;
-  return std::numeric_limits<int64_t>::min() >>
-         (64 - 8 * static_cast<int>(element_size(t)));
+  return integer_range(t).low;
 }
 
 }  // namespace

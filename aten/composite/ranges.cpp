@@ -33,6 +33,39 @@ int64_t range_size(const Scalar& start, const Scalar& end, const Scalar& step,
   return static_cast<int64_t>(n);
 }
 
+int64_t arange_size(const Scalar& start, const Scalar& end, const Scalar& step,
+                    const Tensor& out) {
+  SY_CHECK(out.dtype() != kBool, Type,
+           "[arange] out: expected a dtype of numbers, got bool");
+  const double d_step = step.to_double();
+  const double d_start = start.to_double(), d_end = end.to_double();
+  SY_CHECK(d_step != 0, Value,
+           "[arange] step: expected a number other than 0, got 0");
+  SY_CHECK(
+      std::isfinite(d_start) && std::isfinite(d_end) && !std::isnan(d_step),
+      Value, "[arange] start, end: expected finite numbers, got {} and {}",
+      start, end);
+  SY_CHECK(
+      (d_step > 0) == (d_end >= d_start) || d_start == d_end, Value,
+      "[arange] end: expected a bound that steps of {} from {} reach, got {}",
+      step, start, end);
+  double n;
+  if (start.is_integral(true) && end.is_integral(true) &&
+      step.is_integral(true)) {
+    // Exact beyond 2^53 too.
+    const __int128 span =
+        static_cast<__int128>(end.to_long()) - start.to_long();
+    const __int128 s = step.to_long();
+    const __int128 whole = (span + s - (s > 0 ? 1 : -1)) / s;
+    n = static_cast<double>(whole);
+  } else {
+    n = std::ceil((d_end - d_start) / d_step);
+  }
+  SY_CHECK(n >= 0 && n < 0x1p62, Value,
+           "[arange] end: expected fewer than 2^62 elements, got {}", n);
+  return static_cast<int64_t>(n);
+}
+
 namespace composite {
 
 namespace {

@@ -7,8 +7,13 @@ namespace sy {
 // The number of elements of `range`, which includes `end`. Throws ValueError if
 // the bounds are not finite, or if `step` is 0 or leads away from `end`;
 // TypeError if `out` is bool.
-int64_t range_size(const Scalar& start, const Scalar& end, const Scalar& step,
-                   const Tensor& out);
+SY_API int64_t range_size(const Scalar& start, const Scalar& end,
+                          const Scalar& step, const Tensor& out);
+
+// The number of elements of `arange`, which ends before `end`. Throws as
+// `range_size` does.
+SY_API int64_t arange_size(const Scalar& start, const Scalar& end,
+                           const Scalar& step, const Tensor& out);
 
 namespace composite {
 

@@ -1,11 +1,11 @@
 #include "aten/engine/pointwise.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "aten/engine/guard.h"
 #include "aten/engine/iter.h"
 #include "aten/program/program_domain.h"
+#include "c10/tensor/integer_range.h"
 
 namespace sy {
 
@@ -64,23 +64,11 @@ void check_numbers(const PointwiseOp& op, const PointwiseArgs& args,
   }
 }
 
-// The range of an integer dtype or bool.
-struct Range {
-  int64_t low, high;
-};
-Range range_of(ScalarType t) {
-  if (t == kBool) return {0, 1};
-  if (t == kByte) return {0, 255};
-  const int64_t high =
-      std::numeric_limits<int64_t>::max() >> (64 - 8 * element_size(t));
-  return {-high - 1, high};
-}
-
 // Bounds that leave no element of the dtype are errors.
 void check_bounds(const PointwiseOp& op, const PointwiseArgs& args,
                   ScalarType compute) {
   if (is_floating_type(compute)) return;
-  const Range range = range_of(compute);
+  const IntegerRange range = integer_range(compute);
   for (int i = 0; i < op.n_scalars; ++i) {
     const uint32_t bit = 1u << i & ~args.absent;
     if (((op.lower_bounds | op.upper_bounds) & bit) == 0) continue;
@@ -298,7 +286,7 @@ const ElementProgram& select_program(const PointwiseOp& op,
 
 void fit_bounds(const PointwiseOp& op, const PointwiseArgs& args,
                 ScalarType compute, Scalar* out) {
-  const Range range = range_of(compute);
+  const IntegerRange range = integer_range(compute);
   for (int i = 0; i < op.n_scalars; ++i) {
     out[i] = args.scalars[i];
     if (((op.lower_bounds | op.upper_bounds) >> i & 1) == 0) continue;

@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <numeric>
 
+#include "aten/composite/ranges.h"
 #include "aten/engine/copy.h"
 #include "aten/engine/guard.h"
 #include "aten/engine/iter.h"
@@ -24,37 +24,6 @@ SY_COLD Tensor empty_pinned(IntArrayRef size, ScalarType dtype) {
   contiguous_strides(size, strides.data());
   return Tensor(make_pinned_tensor(size, strides, dtype,
                                    pinning_backend("empty", std::nullopt)));
-}
-
-// The number of elements from start up to end.
-int64_t range_size(const Scalar& start, const Scalar& end, const Scalar& step) {
-  const double d_step = step.to_double();
-  const double d_start = start.to_double(), d_end = end.to_double();
-  SY_CHECK(d_step != 0, Value,
-           "[arange] step: expected a number other than 0, got 0");
-  SY_CHECK(
-      std::isfinite(d_start) && std::isfinite(d_end) && !std::isnan(d_step),
-      Value, "[arange] start, end: expected finite numbers, got {} and {}",
-      start, end);
-  SY_CHECK(
-      (d_step > 0) == (d_end >= d_start) || d_start == d_end, Value,
-      "[arange] end: expected a bound that steps of {} from {} reach, got {}",
-      step, start, end);
-  double n;
-  if (start.is_integral(true) && end.is_integral(true) &&
-      step.is_integral(true)) {
-    // Exact beyond 2^53 too.
-    const __int128 span =
-        static_cast<__int128>(end.to_long()) - start.to_long();
-    const __int128 s = step.to_long();
-    const __int128 whole = (span + s - (s > 0 ? 1 : -1)) / s;
-    n = static_cast<double>(whole);
-  } else {
-    n = std::ceil((d_end - d_start) / d_step);
-  }
-  SY_CHECK(n >= 0 && n < 0x1p62, Value,
-           "[arange] end: expected fewer than 2^62 elements, got {}", n);
-  return static_cast<int64_t>(n);
 }
 
 // Libraries set and copy bytes by the widest vectors there are.
@@ -157,9 +126,7 @@ Tensor& fill_(Tensor& self, const Scalar& value) {
 
 Tensor& arange_out(const Scalar& start, const Scalar& end, const Scalar& step,
                    Tensor& out) {
-  SY_CHECK(out.dtype() != kBool, Type,
-           "[arange] out: expected a dtype of numbers, got bool");
-  resize_vector("arange", out, range_size(start, end, step));
+  resize_vector("arange", out, arange_size(start, end, step, out));
   visit_all_dtypes("arange", out.dtype(), [&]<class T>() {
     if constexpr (std::is_integral_v<T>) {
       const int64_t a = start.to_long(), s = step.to_long();

@@ -10,6 +10,7 @@
 #include "backends/cpu/support/scratch.h"
 #include "backends/cpu/tiles/kernels.h"
 #include "c10/process/parallel.h"
+#include "c10/tensor/integer_range.h"
 
 namespace sy::cpu {
 
@@ -183,12 +184,9 @@ void largest_of_channels(const Images& in, const Windows& w,
 // A window of padding alone has the least number of the type that was computed
 // in. A shorter one of integers has a least number of its own.
 void store_largest(const Images& room, const Tensor& out) {
-  const size_t bits = 8 * element_size(out.scalar_type());
-  if (room.t.scalar_type() == kLong && bits < 64) {
-    const int64_t least =
-        out.scalar_type() == kByte
-            ? 0
-            : std::numeric_limits<int64_t>::min() >> (64 - bits);
+  const ScalarType t = out.scalar_type();
+  if (room.t.scalar_type() == kLong && t != kLong) {
+    const int64_t least = integer_range(t).low;
     auto* const all = room.data<int64_t>();
     const int64_t n = room.planes() * room.places();
     for (int64_t i = 0; i < n; ++i) all[i] = std::max(all[i], least);

@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
+#include "aten/composite/ranges.h"
 #include "aten/engine/copy.h"
 #include "aten/engine/guard.h"
 #include "aten/scalar_tensor.h"
@@ -12,37 +12,6 @@
 #include "backends/cuda/support/walk.h"
 
 namespace sy::cuda {
-
-namespace {
-
-// The number of elements from start up to end.
-int64_t range_size(const Scalar& start, const Scalar& end, const Scalar& step) {
-  const double a = start.to_double(), b = end.to_double(), s = step.to_double();
-  SY_CHECK(s != 0, Value,
-           "[arange] step: expected a number other than 0, got 0");
-  SY_CHECK(std::isfinite(a) && std::isfinite(b) && !std::isnan(s), Value,
-           "[arange] start, end: expected finite numbers, got {} and {}", start,
-           end);
-  SY_CHECK(
-      (s > 0) == (b >= a) || a == b, Value,
-      "[arange] end: expected a bound that steps of {} from {} reach, got {}",
-      step, start, end);
-  double n = std::ceil((b - a) / s);
-  if (start.is_integral(true) && end.is_integral(true) &&
-      step.is_integral(true)) {
-    // Exact beyond 2^53 too.
-    const __int128 span =
-        static_cast<__int128>(end.to_long()) - start.to_long();
-    const __int128 by = step.to_long();
-    const __int128 steps = (span + by - (by > 0 ? 1 : -1)) / by;
-    n = static_cast<double>(steps);
-  }
-  SY_CHECK(n >= 0 && n < 0x1p62, Value,
-           "[arange] end: expected fewer than 2^62 elements, got {}", n);
-  return static_cast<int64_t>(n);
-}
-
-}  // namespace
 
 Tensor empty_memory_format(IntArrayRef size, std::optional<ScalarType> dtype,
                            std::optional<Layout>, std::optional<Device> device,
@@ -104,9 +73,7 @@ Tensor& fill__Scalar(Tensor& self, const Scalar& value) {
 Tensor& arange_start_out(const Scalar& start, const Scalar& end,
                          const Scalar& step, Tensor& out) {
   const ScalarType dtype = out.dtype();
-  SY_CHECK(dtype != kBool, Type,
-           "[arange] out: expected a dtype of numbers, got bool");
-  const int64_t n = range_size(start, end, step);
+  const int64_t n = arange_size(start, end, step, out);
   if (out.numel() != n) resize_output("arange", out, n);
   const bool whole = is_integral_type(dtype, false) &&
                      start.is_integral(true) && step.is_integral(true);

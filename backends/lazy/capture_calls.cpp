@@ -62,11 +62,11 @@ bool capture_writes(Capture& capture, const OperatorEntry& op, bool reads,
   const std::lock_guard lock(graph_mutex());
   if (!op.has_flag(OperatorDef::kInplace)) {  // out= may change its sizes
     std::vector<Value> shapes;
-    if (!infer(op, args, num_args, &shapes)) {
+    if (!infer(op, args, num_args, &shapes) ||
+        !keeps_sizes(plan, args, shapes)) {
       return capture_constant(capture, op, args, num_args, results,
                               num_results);
     }
-    if (!keeps_sizes(plan, args, shapes)) return false;
   }
   for (size_t i = 0; i < num_results; ++i) {
     const int8_t from = plan.returned[i];

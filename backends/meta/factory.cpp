@@ -1,3 +1,4 @@
+#include "aten/composite/ranges.h"
 #include "aten/engine/copy.h"
 #include "backends/meta/factory_kernels_gen.h"
 
@@ -26,6 +27,13 @@ Tensor empty_strided_meta(IntArrayRef size, IntArrayRef stride,
                           std::optional<bool>) {
   return Tensor(make_tensor_strided(
       size, stride, dtype.value_or(default_dtype()), Device(kMeta)));
+}
+
+Tensor& arange_out(const Scalar& start, const Scalar& end, const Scalar& step,
+                   Tensor& out) {
+  const int64_t n = arange_size(start, end, step, out);
+  if (out.sizes() != IntArrayRef(n)) out.impl()->resize(n);
+  return out;
 }
 
 Tensor& randperm_out(int64_t n, std::optional<Generator>, Tensor& out) {

@@ -84,6 +84,15 @@ class SY_API Value {
     return v;
   }
 
+  // The same of any value, which must outlive this one. It costs no count.
+  static Value borrowed(const Value& o) noexcept {
+    Value v;
+    v.p_ = o.p_;
+    v.tag_ = o.tag_;
+    v.owned_ = false;
+    return v;
+  }
+
   Value(const Value& o) noexcept : p_(o.p_), tag_(o.tag_) {
     if (counted()) retain();
   }

@@ -115,6 +115,12 @@ void write(io::TorchWriter& out, Shared& shared, const ArchiveValue& v) {
   at->second.kept = out.pickle().keep();
 }
 
+void write_tree(io::TorchWriter& out, const ArchiveValue& value) {
+  Shared shared;
+  announce(out, shared, value, "", 1);
+  write(out, shared, value);
+}
+
 }  // namespace
 
 ArchiveValue read_torch_file(const std::string& path) {
@@ -127,10 +133,16 @@ ArchiveValue read_torch_bytes(const void* data, size_t size) {
 
 void write_torch_file(const std::string& path, const ArchiveValue& value) {
   io::TorchWriter out(kWrite);
-  Shared shared;
-  announce(out, shared, value, "", 1);
-  write(out, shared, value);
+  write_tree(out, value);
   out.save(path);
+}
+
+std::string torch_file_bytes(const ArchiveValue& value) {
+  io::TorchWriter out(kWrite);
+  write_tree(out, value);
+  io::OutputBytes bytes;
+  out.save(bytes);
+  return bytes.bytes();
 }
 
 }  // namespace sy

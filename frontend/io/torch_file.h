@@ -37,5 +37,7 @@ SY_API ArchiveValue read_torch_bytes(const void* data, size_t size);
 // without elements to read, and for values that are nested deeper than 200.
 SY_API void write_torch_file(const std::string& path,
                              const ArchiveValue& value);
+// The bytes of that file.
+SY_API std::string torch_file_bytes(const ArchiveValue& value);
 
 }  // namespace sy

@@ -31,7 +31,7 @@ void write_dims(PickleWriter& out, IntArrayRef dims) {
   out.end_tuple();
 }
 
-void write_member(ZipWriter& zip, OutputFile& file, const char* op,
+void write_member(ZipWriter& zip, Output& file, const char* op,
                   const std::string& name, const void* data, uint64_t size) {
   zip.member(op, std::string(kName) + name, size, crc32(0, data, size));
   file.write(data, size);
@@ -96,9 +96,14 @@ void TorchWriter::text(const char* what, std::string_view v) {
 }
 
 void TorchWriter::save(const std::string& path) {
+  OutputFile file(op_, path);
+  save(file);
+  file.commit();
+}
+
+void TorchWriter::save(Output& file) {
   member("version", "3\n");
   member("byteorder", "little");
-  OutputFile file(op_, path);
   ZipWriter zip(file);
   const std::string pickle = pickle_.finish();
   write_member(zip, file, op_, "data.pkl", pickle.data(), pickle.size());
@@ -111,7 +116,6 @@ void TorchWriter::save(const std::string& path) {
                  data.nbytes());
   }
   zip.finish();
-  file.commit();
 }
 
 }  // namespace sy::io

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "aten/tensor.h"
+#include "frontend/io/format/output.h"
 #include "frontend/io/format/pickle_writer.h"
 
 namespace sy::io {
@@ -33,8 +34,9 @@ class TorchWriter {
   void member(std::string name, std::string bytes) {
     members_.emplace_back(std::move(name), std::move(bytes));
   }
-  // Ends the pickle and writes the file.
+  // Ends the pickle and writes the file, or its bytes.
   void save(const std::string& path);
+  void save(Output& file);
 
  private:
   // The part of a storage that the file has.

@@ -15,6 +15,7 @@ import sys
 
 import torch
 
+import call_values
 import recorded_calls
 from case_files import CaseFile
 
@@ -302,7 +303,7 @@ def call_of_form(name, file, case):
         given |= {k: torch.empty(0, dtype=r.dtype)
                   if t.is_contiguous() else torch.zeros(t.shape, dtype=t.dtype)
                   for (k, t), r in zip(grown.items(), results)}
-    return recorded_calls.Call((), given, "grad" in case, 1, False)
+    return call_values.Call((), given, "grad" in case, 1, False)
 
 
 # PyTorch computes nothing into an empty tensor here.

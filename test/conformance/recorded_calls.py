@@ -1,60 +1,10 @@
 """The calls that record.py adds to the cases: operators and ways of calling
 them that the other cases do not show."""
 
-import zlib
-
 import torch
 
-f16, f32, f64 = torch.float16, torch.float32, torch.float64
-bf16, i32, i64 = torch.bfloat16, torch.int32, torch.int64
-inf, nan = float("inf"), float("nan")
-
-
-class Call:
-    def __init__(self, args, kwargs, grad, tolerance, any_values):
-        self.args = args
-        self.kwargs = kwargs
-        self.grad = grad                # record it if there is one
-        self.tolerance = tolerance      # times what is usual for the dtype
-        self.any_values = any_values    # results have sizes, no known values
-
-
-def t(*sizes, dtype=f32, low=-2.0, high=2.0, seed=0):
-    """A tensor of numbers that depend on nothing but the arguments."""
-    text = f"{sizes} {dtype} {low} {high} {seed}"
-    g = torch.Generator().manual_seed(zlib.crc32(text.encode()))
-    if dtype.is_floating_point:
-        values = torch.rand(sizes, generator=g, dtype=f64)
-        return (low + (high - low) * values).to(dtype)
-    if dtype is torch.bool:
-        return torch.rand(sizes, generator=g) < 0.5
-    return torch.randint(int(low), int(high) + 1, sizes, generator=g).to(dtype)
-
-
-def d(*sizes, **options):
-    return t(*sizes, dtype=f64, **options)
-
-
-def ints(*sizes, low=0, high=9, seed=0):
-    return t(*sizes, dtype=i64, low=low, high=high, seed=seed)
-
-
-def numbers(values, dtype=f32):
-    return torch.tensor(values, dtype=dtype)
-
-
-def empty(dtype=f32):
-    return torch.empty(0, dtype=dtype)
-
-
-def call(name, *args, grad=True, tolerance=1, any_values=False, **kwargs):
-    return name, Call(args, kwargs, grad, tolerance, any_values)
-
-
-def strided(x):
-    """The same values, every other element of its storage."""
-    out = torch.zeros(*x.shape[:-1], 2 * x.shape[-1], dtype=x.dtype)[..., ::2]
-    return out.copy_(x)
+import recorded_products
+from call_values import *
 
 
 def factories():
@@ -347,92 +297,6 @@ def reductions():
     yield call("pdist", t(1, 3))
 
 
-def activated_products():
-    for gelu in (False, True):
-        yield call("_addmm_activation", t(4), t(2, 3), t(3, 4), grad=False,
-                   use_gelu=gelu)
-        yield call("_addmm_activation", d(2, 4), d(2, 3), d(3, 4), beta=0.5,
-                   alpha=2, grad=False, use_gelu=gelu)
-    yield call("_addmm_activation", t(3), t(0, 2), t(2, 3), grad=False)
-    yield call("_addmm_activation", t(3), t(2, 0), t(0, 3), grad=False)
-    yield call("_addmm_activation.out", t(4), t(2, 3), t(3, 4),
-               out=torch.zeros(2, 4))
-
-
-def products_of_int8():
-    i8, u8 = torch.int8, torch.uint8
-
-    def m(*sizes, **options):
-        return t(*sizes, dtype=i8, low=-128, high=127, **options)
-
-    yield call("_int_mm", m(3, 5), m(5, 4))
-    yield call("_int_mm", m(17, 64), m(64, 33))
-    yield call("_int_mm", m(40, 50), m(30, 50).t())
-    yield call("_int_mm", m(6, 9).t(), strided(m(6, 7)))
-    yield call("_int_mm", t(3, 8, dtype=u8, low=0, high=255), m(8, 4))
-    yield call("_int_mm", t(33, 64, dtype=u8, low=0, high=255), m(64, 20))
-    # These products are as large as they get.
-    yield call("_int_mm", torch.full((2, 64), -128, dtype=i8),
-               torch.full((64, 2), -128, dtype=i8))
-    for sizes in ((0, 3, 2), (2, 3, 0), (2, 0, 3)):
-        yield call("_int_mm", m(*sizes[:2]), m(*sizes[1:]))
-    yield call("_int_mm.out", m(3, 5), m(5, 4),
-               out=torch.zeros(3, 4, dtype=i32))
-
-
-def linear_algebra():
-    square = d(4, 4) + 5 * torch.eye(4, dtype=f64)
-    spread = torch.diag(numbers([1, 2, 4, 7], f64))
-    even = spread + 0.1 * (d(4, 4) + d(4, 4).t())
-    for a in (d(4, 3), d(3, 5), d(2, 4, 4), t(3, 3), t(0, 3)):
-        yield call("geqrf", a, grad=False, tolerance=4)
-    yield call("geqrf.a", d(4, 3), a=d(4, 3), tau=d(3), tolerance=4)
-    a, tau = torch.geqrf(d(4, 3))
-    for name in ("orgqr", "linalg_householder_product"):
-        yield call(name, a, tau, tolerance=4)
-        yield call(name, *torch.geqrf(d(2, 3, 2)), tolerance=4)
-        yield call(name, *torch.geqrf(t(3, 3)), tolerance=4)
-        yield call(name + ".out", a, tau, out=d(4, 3), tolerance=4)
-    for left in (True, False):
-        for transpose in (True, False):
-            other = d(4, 2) if left else d(2, 4)
-            yield call("ormqr", a, tau, other, left, transpose, tolerance=4)
-    yield call("ormqr.out", a, tau, d(4, 2), out=d(4, 2), tolerance=4)
-    for name in ("linalg_eigh", "_linalg_eigh"):
-        # Signs of eigenvectors are the library's: diagonal matrices have one.
-        yield call(name, torch.diag(numbers([1, 3, 7], f64)), grad=False)
-        yield call(name, numbers([[2]], f32), "U", grad=False)
-    yield call("linalg_eigh.eigvals", torch.diag(numbers([1, 3, 7], f64)),
-               eigvals=d(3), eigvecs=d(3, 3))
-    yield call("_linalg_eigh.eigenvalues", even, "L", False,
-               eigenvalues=empty(f64), eigenvectors=empty(f64))
-    yield call("linalg_eigvalsh", even, tolerance=4)
-    for b in (d(5, 2), d(5, 1)):
-        yield call("linalg_lstsq", d(5, 3, seed=3), b, grad=False,
-                   driver="gelsd", tolerance=4)
-    yield call("linalg_lstsq", t(4, 4), t(4, 2), driver="gelss", grad=False,
-               tolerance=8)
-    yield call("linalg_det", square, tolerance=4)
-    yield call("linalg_det", d(2, 3, 3), tolerance=4)
-    yield call("linalg_det", numbers([[1, 2], [2, 4]], f64), grad=False)
-    yield call("linalg_det.out", t(3, 3), out=empty())
-    yield call("linalg_tensorinv", (d(6, 6) + 4 * torch.eye(
-        6, dtype=f64)).reshape(2, 3, 6), 2, tolerance=4)
-    yield call("linalg_tensorinv.out", square.reshape(4, 2, 2), 1,
-               out=empty(f64), tolerance=4)
-    yield call("linalg_vander", d(3))
-    yield call("linalg_vander", ints(2, 3), N=5)
-    yield call("linalg_vander", d(3), N=2)
-    yield call("matrix_exp_backward", d(3, 3), d(3, 3, seed=1), grad=False,
-               tolerance=4)
-    yield call("svd", torch.diag(numbers([5, 3, 1], f64)), grad=False)
-    yield call("svd", d(3, 2), True, False, grad=False, tolerance=4)
-    yield call("svd.U", torch.diag(numbers([5, 3], f64)), U=d(2, 2),
-               S=d(2), V=d(2, 2))
-    yield call("_linalg_svd.U", torch.diag(numbers([5, 3], f64)),
-               U=d(2, 2), S=d(2), Vh=d(2, 2))
-
-
 def convolutions():
     x2, w2, b2 = d(2, 3, 6, 5), d(4, 3, 3, 2), d(4)
     x3, w3, b3 = d(1, 2, 4, 4, 4), d(3, 2, 2, 2, 2), d(3)
@@ -500,6 +364,14 @@ def normalisation():
     yield call("batch_norm_update_stats", x, None, None, 0.1, grad=False)
     yield call("_batch_norm_no_update", x, w, b, mean, var, 0.1, 1e-5,
                grad=False)
+    for w, b in ((w, b), (None, None), (w, None)):
+        for training in (True, False):
+            yield call("_native_batch_norm_legit_functional", x, w, b, mean,
+                       var, training, 0.1, 1e-5, grad=False)
+        yield call("_batch_norm_with_update_functional", x.float(),
+                   *(None if t is None else t.float() for t in (w, b, mean,
+                                                                var)),
+                   0.1, 1e-5, grad=False)
     for args in ((d(2, 3), [3], d(3, low=0.5), 1e-5), (d(2, 3), [2, 3], None,
                                                        None)):
         yield call("_fused_rms_norm", *args, grad=False)
@@ -709,45 +581,6 @@ def storages():
                [2, 2], [1, 2])
 
 
-def factors():
-    a, wide, square = d(4, 3), d(3, 5), d(3, 3)
-    batch = d(2, 3, 3, seed=2)
-    definite = square @ square.mT + torch.eye(3, dtype=f64)
-    for x in (a, wide, batch):
-        for mode in ("reduced", "complete"):
-            yield call("linalg_qr.out", x, mode, Q=empty(f64), R=empty(f64))
-    yield call("linalg_svd.U", a, False, U=empty(f64), S=empty(f64),
-               Vh=empty(f64), any_values=True)
-    yield call("linalg_svd.U", torch.diag(numbers([3, 2, 1], f64)),
-               U=empty(f64), S=empty(f64), Vh=empty(f64))
-    yield call("linalg_lstsq.out", wide, d(3, 2, seed=1), solution=empty(f64),
-               residuals=empty(f64), rank=empty(i64),
-               singular_values=empty(f64))
-    yield call("linalg_lstsq.out", square, d(3, 2, seed=1), driver="gelsd",
-               solution=empty(f64), residuals=empty(f64), rank=empty(i64),
-               singular_values=empty(f64))
-    for x in (square, square.mT, batch):
-        for left in (True, False):
-            yield call("_linalg_solve_ex", x, d(3, 3, seed=3), left=left)
-            yield call("_linalg_solve_ex.result", x, d(3, 3, seed=3),
-                       left=left, result=empty(f64), LU=empty(f64),
-                       pivots=empty(i32), info=empty(i32))
-    for upper in (False, True):
-        factor = square + 3 * torch.eye(3, dtype=f64)
-        yield call("cholesky_inverse", factor, upper)
-        yield call("cholesky_solve", d(3, 2, seed=4), factor, upper)
-        yield call("linalg_cholesky_ex.L", definite, upper=upper,
-                   L=empty(f64), info=empty(i32))
-    yield call("linalg_inv_ex.inverse", batch, inverse=empty(f64),
-               info=empty(i32))
-    yield call("linalg_lu_factor_ex.out", a, LU=empty(f64),
-               pivots=empty(i32), info=empty(i32))
-    yield call("linalg_vander", torch.tensor(2.5), N=4)
-    yield call("linalg_vander", torch.tensor(3), N=2)
-    yield call("linalg_svdvals", torch.eye(3, dtype=f64))
-    yield call("linalg_svdvals", torch.diag(numbers([2, 1, 1], f64)))
-
-
 def borders():
     """Slopes where they jump, and of NaN."""
     x = numbers([nan, -1, 0, 1, 6, -3, 3, 0.5, inf, -inf, 2], f64)
@@ -784,8 +617,8 @@ def borders():
 
 def calls():
     for family in (factories, dropouts, elementwise, shapes, reductions,
-                   linear_algebra, activated_products, products_of_int8,
-                   convolutions, pooling_and_images, normalisation, recurrent,
-                   embeddings, fourier, foreach, sequence_losses, segments,
-                   histograms, storages, factors, borders):
+                   *recorded_products.FAMILIES, convolutions,
+                   pooling_and_images, normalisation, recurrent, embeddings,
+                   fourier, foreach, sequence_losses, segments, histograms,
+                   storages, borders):
         yield from family()

@@ -165,7 +165,7 @@ class Drawer:
                            for k, v in given.items()},
                 "error": str(error).split("\n", maxsplit=1)[0][:200]})
             return
-        call = record.recorded_calls.Call((), given, self.rng.random() < 0.7,
+        call = record.call_values.Call((), given, self.rng.random() < 0.7,
                                           4, False)
         record.record(drawn, name, call, i)
         drawn.cases[-1]["id"] = f"{self.seed}-{i}"

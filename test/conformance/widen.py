@@ -379,7 +379,7 @@ class Widener:
                             given | {f"r{i}": r for i, r in
                                      enumerate(results)})]):
                     return False
-                call = record.recorded_calls.Call(
+                call = record.call_values.Call(
                     (), given, what != "large", tolerance, False)
                 record.record(found, name, call, len(found.cases))
         except Exception:  # what cannot be recorded

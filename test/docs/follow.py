@@ -84,10 +84,17 @@ class Page:
             "printed", lineterm="")
         self.fail(block, "\n".join(difference))
 
+    def give(self, block):
+        for word, text in block.before:
+            if word == "given":
+                name, path = text.split(" = ")
+                shutil.copy(path, self.folder / name)
+
     def follow(self):
         found = snippets.blocks(self.page)
         for block, after in zip(found, found[1:] + [None]):
             shown = after is not None and after.says("output")
+            self.give(block)
             if block.says("output"):
                 if self.output is not None:
                     self.compare(block)

@@ -9,6 +9,7 @@ Comments, which readers of the page do not see, say more of a block. Before it:
                         if it has no other name
   <!-- output -->       it is what the program or the commands before it print
   <!-- not run -->      commands that only a reader gives
+  <!-- given: NAME = PATH -->  a file that a reader has; PATH is the repository's
   <!-- with: CODE -->   runs before a C++ block
 and after it:
   <!-- check: CODE -->  runs behind it
@@ -19,7 +20,7 @@ import pathlib
 import re
 import sys
 
-WORDS = ("file", "output", "not run", "with")
+WORDS = ("file", "output", "not run", "with", "given")
 
 HEAD = """#include <gtest/gtest.h>
 #include <sy/cuda.h>

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "frontend/export/format/program_text.h"
+#include "frontend/export/format/size_expression.h"
 #include "frontend/io/file_error.h"
 #include "frontend/io/format/npy_header.h"
 #include "frontend/io/format/pickle_torch.h"
@@ -164,6 +166,28 @@ void torch_archive(std::string_view bytes) {
     }
     check_torch(*io::parse_torch(file, std::move(members)), file.size);
   });
+}
+
+void program_text(std::string_view text) {
+  exporting::ProgramText program;
+  const FileView file = view_of(text);
+  reading([&] { program = exporting::read_program_text(file, 0, file.size); });
+  for (const exporting::NodeText& node : program.graph.nodes) {
+    promise(!node.target.empty(), "a node calls something");
+    promise(node.target.size() + node.name.size() <= text.size(),
+            "names are parts of the text");
+  }
+}
+
+void size_expression(std::string_view text) {
+  const exporting::SizeExpression e(text);
+  const auto one = [](const std::string&) -> std::optional<int64_t> {
+    return 1;
+  };
+  const std::optional<int64_t> value = e.value(one);
+  if (e.constant()) promise(value == e.constant(), "a number is its value");
+  if (e.symbol() != nullptr) promise(value == 1, "a symbol is its value");
+  promise(e.text().size() <= 8 * text.size() + 8, "a formula is short");
 }
 
 }  // namespace sy::fuzz

@@ -143,6 +143,8 @@ constexpr Target kTargets[] = {{"yaml", &yaml},
                                {"npz", &npz},
                                {"pickle", &pickle},
                                {"torch_archive", &torch_archive},
+                               {"program_text", &program_text},
+                               {"size_expression", &size_expression},
                                {"library", &library}};
 
 }  // namespace

@@ -15,8 +15,9 @@ struct Target {
 };
 // The targets of the generator: yaml, schema, expression, words (examples),
 // operators (our files), torch (PyTorch's); of tensors: safetensors,
-// safetensors_index, npy, npz, pickle and torch_archive (PyTorch's); of
-// plugins: library.
+// safetensors_index, npy, npz, pickle and torch_archive (PyTorch's),
+// program_text and size_expression (of exported programs); of plugins:
+// library.
 std::span<const Target> targets();
 
 }  // namespace sy::fuzz

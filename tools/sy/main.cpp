@@ -58,6 +58,7 @@ int run(int argc, char** argv) {
   app.failure_message(explain_failure);
   const InspectCommands inspect(app);
   TrialCommands trials(app);
+  const ModelCommands models(app);
   const RankCommands ranks(app, argc, argv);
   try {
     app.parse(argc, argv);
@@ -66,6 +67,7 @@ int run(int argc, char** argv) {
   }
   if (const std::optional<int> status = ranks.run()) return *status;
   if (const std::optional<int> status = trials.run()) return *status;
+  if (const std::optional<int> status = models.run()) return *status;
   return inspect.run();
 }
 

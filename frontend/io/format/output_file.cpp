@@ -47,6 +47,8 @@ void take_over_rights(int fd, const struct stat& old) {
 
 }  // namespace
 
+Output::~Output() = default;
+
 OutputFile::OutputFile(std::string_view op, const std::string& path)
     : op_(op), path_(path) {
   const FileView file{op_, path_};

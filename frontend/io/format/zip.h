@@ -37,7 +37,7 @@ void inflate_member(const FileView& file, const ZipMember& member,
 // at the end.
 class ZipWriter {
  public:
-  explicit ZipWriter(OutputFile& file) : file_(file) {}
+  explicit ZipWriter(Output& file) : file_(file) {}
 
   // Starts a member, whose first byte is at a multiple of 64. Throws ValueError
   // for a name that is too long.
@@ -53,7 +53,7 @@ class ZipWriter {
     uint32_t crc;
   };
 
-  OutputFile& file_;
+  Output& file_;
   std::vector<Written> members_;
 };
 

@@ -143,6 +143,9 @@ std::string choose_device(const std::vector<Plugin>& plugins,
 
 Device device_of_tensors(const std::string& name) {
   Device device(name);
+  if (device.type() > kMeta && loaded_interface(device.type()) == nullptr) {
+    load_library(backend_device_name(device.type())).keep();
+  }
   if (device.type() > kMeta && !device.has_index()) device.set_index(0);
   return device;
 }

@@ -51,7 +51,9 @@ std::vector<Plugin> load_plugins(const std::vector<std::string>& paths);
 std::string choose_device(const std::vector<Plugin>& plugins,
                           const std::string& given);
 
-// The device as tensors have it: "npu" is npu:0. Throws ValueError.
+// The device as tensors have it: "npu" is npu:0. Loads the library of that name
+// that lies beside ours ("lazy", "cuda") or in SWITCHYARD_PLUGINS if no plugin
+// brought the device. Throws ValueError, and RegistrationError.
 Device device_of_tensors(const std::string& name);
 
 // The claims for a device; nullptr if there are none.

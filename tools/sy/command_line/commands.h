@@ -13,6 +13,7 @@
 #include "tools/sy/inspect/dtypes.h"
 #include "tools/sy/launch/launch.h"
 #include "tools/sy/launch/rank.h"
+#include "tools/sy/model/model.h"
 #include "tools/sy/prove/prove.h"
 
 // The commands of bin/sy: a constructor adds them to the program, run() runs
@@ -70,6 +71,20 @@ class TrialCommands {
   const CLI::App *run_conform_, *run_worker_, *run_proof_, *run_fuzzer_,
       *run_fuzz_worker_, *run_coverage_, *run_dtypes_, *run_dtypes_part_,
       *run_facts_, *minimal_, *replay_;
+};
+
+// Exported programs.
+class ModelCommands {
+ public:
+  explicit ModelCommands(CLI::App& app);
+  // nullopt: it was not given.
+  std::optional<int> run() const;
+
+ private:
+  ModelOptions options_;
+  ModelRunOptions run_options_;
+  std::vector<std::string> plugins_;
+  const CLI::App *model_, *run_;
 };
 
 // Several processes of one program.
