@@ -16,8 +16,8 @@
 // compositions of such are too; such a floor of a product. x and y are formulas
 // that were found before, products included. The first one that is right in all
 // runs is taken. What is right in some runs may be wrong in others, so the
-// caller runs the module at sizes that tell formulas apart (ambiguity()), and at
-// some more.
+// caller runs the module at sizes that tell formulas apart (ambiguity()), and
+// at some more.
 
 namespace sy::exporting {
 
