@@ -92,6 +92,12 @@ struct ArchiveEntry {
   ArchiveValue value;
 };
 
+// The tensors of a value in order, whatever they nest in; and the value with
+// others in their place.
+SY_API std::vector<Tensor> tensors_in(const ArchiveValue& value);
+SY_API ArchiveValue with_tensors(const ArchiveValue& value,
+                                 const std::vector<Tensor>& tensors);
+
 // "an int", for messages.
 SY_API const char* kind_name(ArchiveValue::Kind kind);
 

@@ -192,6 +192,23 @@ TEST(Program, IsAModule) {
   EXPECT_EQ(p->get_submodule("linear")->name(), "Linear");
 }
 
+TEST(Program, HooksSeeAndReplaceResultsThatNest) {
+  const Record record("recurrent");
+  const auto expected = record.program->tensors(record.inputs);
+  size_t inputs = 0, outputs = 0;
+  record.program->register_forward_hook(
+      [&](nn::Module&, TensorList in, std::vector<Tensor>& out) {
+        inputs = in.size();
+        outputs = out.size();
+        out.at(1) = out.at(1) * 2;
+      });
+  const ArchiveValue got = record.program(record.inputs[0].to_tensor());
+  EXPECT_EQ(inputs, 1u);
+  EXPECT_EQ(outputs, expected.size());
+  EXPECT_TRUE(got.items()[0].to_tensor().equal(expected[0]));
+  EXPECT_TRUE(got.items()[1].to_tensor().equal(expected[1] * 2));
+}
+
 TEST(Program, IsTrained) {
   const Record record("convolutions");
   optim::SGD sgd(record.program->parameters(), optim::SGDOptions(0.05));
