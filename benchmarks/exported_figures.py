@@ -57,11 +57,11 @@ from safetensors.torch import load_file
 base, mode, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
 named = load_file(base + ".in")
 inputs = [named[f"input.{i}"] for i in range(len(named))]
+if "bert" in base or "decoder" in base:
+    import transformers.modeling_outputs
 if mode == "aoti":
     run = torch._inductor.aoti_load_package(base + ".aoti.pt2")
 else:
-    if "bert" in base or "decoder" in base:
-        import transformers.modeling_outputs
     begin = time.perf_counter()
     module = torch.export.load(base + ".pt2").module()
     run = lambda *given: module(*given)
