@@ -199,16 +199,16 @@ ArchiveValue replaced(const ArchiveValue& v, const std::vector<Tensor>& tensors,
 
 }  // namespace
 
-std::vector<Tensor> tensors_in(const ArchiveValue& value) {
+std::vector<Tensor> ArchiveValue::tensors() const {
   std::vector<Tensor> out;
-  add_tensors(value, &out);
+  add_tensors(*this, &out);
   return out;
 }
 
-ArchiveValue with_tensors(const ArchiveValue& value,
-                          const std::vector<Tensor>& tensors) {
+ArchiveValue ArchiveValue::with_tensors(
+    const std::vector<Tensor>& tensors) const {
   size_t at = 0;
-  return replaced(value, tensors, &at);
+  return replaced(*this, tensors, &at);
 }
 
 }  // namespace sy

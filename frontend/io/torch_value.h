@@ -67,6 +67,11 @@ class SY_API ArchiveValue {
   const ArchiveValue* find(std::string_view key) const;
   const ArchiveValue& operator[](std::string_view key) const;
 
+  // The tensors in order, whatever they nest in; and the value with others in
+  // their place.
+  std::vector<Tensor> tensors() const;
+  ArchiveValue with_tensors(const std::vector<Tensor>& tensors) const;
+
   // The address that copies share: equal for two values only if one is a copy
   // of the other, or both hold nothing (nullptr).
   const void* identity() const { return payload_.get(); }
@@ -91,12 +96,6 @@ struct ArchiveEntry {
   ArchiveValue key;
   ArchiveValue value;
 };
-
-// The tensors of a value in order, whatever they nest in; and the value with
-// others in their place.
-SY_API std::vector<Tensor> tensors_in(const ArchiveValue& value);
-SY_API ArchiveValue with_tensors(const ArchiveValue& value,
-                                 const std::vector<Tensor>& tensors);
 
 // "an int", for messages.
 SY_API const char* kind_name(ArchiveValue::Kind kind);

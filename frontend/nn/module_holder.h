@@ -54,12 +54,12 @@ SY_NOINLINE auto call_with_hooks(M& m, A&&... arguments) {
     call.finish(tensors);
   } else {
     auto result = run();
-    if constexpr (requires { tensors_in(result); }) {
+    if constexpr (requires { result.with_tensors(result.tensors()); }) {
       // A value that its copies share: hooks see copies of its tensors.
-      std::vector<Tensor> leaves = tensors_in(result);
+      std::vector<Tensor> leaves = result.tensors();
       add_tensors(tensors, leaves);
       call.finish(tensors);
-      return with_tensors(result, leaves);
+      return result.with_tensors(leaves);
     } else {
       add_tensors(tensors, result);
       call.finish(tensors);
