@@ -57,11 +57,11 @@ from safetensors.torch import load_file
 base, mode, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
 named = load_file(base + ".in")
 inputs = [named[f"input.{i}"] for i in range(len(named))]
+if "bert" in base or "decoder" in base:
+    import transformers.modeling_outputs
 if mode == "aoti":
-    run = torch._inductor.aoti_load_package(base + ".aoti")
+    run = torch._inductor.aoti_load_package(base + ".aoti.pt2")
 else:
-    if "bert" in base or "decoder" in base:
-        import transformers.modeling_outputs
     begin = time.perf_counter()
     module = torch.export.load(base + ".pt2").module()
     run = lambda *given: module(*given)
@@ -96,7 +96,7 @@ PACK = """
 import sys, torch, transformers.modeling_outputs
 base = sys.argv[1]
 torch._inductor.aoti_compile_and_package(torch.export.load(base + ".pt2"),
-                                         package_path=base + ".aoti")
+                                         package_path=base + ".aoti.pt2")
 """
 
 
@@ -125,7 +125,7 @@ class Figures:
     def make(self, name, packed):
         if not os.path.exists(self.base(name) + ".in"):
             output([self.options.python, "-c", MAKE, name, self.base(name)])
-        if packed and not os.path.exists(self.base(name) + ".aoti"):
+        if packed and not os.path.exists(self.base(name) + ".aoti.pt2"):
             output([self.options.python, "-c", PACK, self.base(name)])
 
     def ours(self, name, mode):

@@ -21,8 +21,10 @@ namespace {
     if (!known.empty()) known += ", ";
     known += b.device;
   }
+  std::string hint = nearest.question();
+  if (hint.empty()) hint = "; a library may bring others: sy::load_library()";
   fail(ErrorKind::Value, "[Device] expected one of {}, got '{}'{}", known, text,
-       nearest.question());
+       hint);
 }
 
 // Backends with a fixed number may be named before they are loaded.

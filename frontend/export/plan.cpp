@@ -28,6 +28,54 @@ std::string place_of(const NodeText& node) {
              node.module.empty() ? "" : " of '" + node.module + "'");
 }
 
+// Operators of elements whose result has the dtype of a floating first
+// argument.
+constexpr std::string_view kOfElements[] = {"aten::abs",
+                                            "aten::add.Tensor",
+                                            "aten::clamp",
+                                            "aten::clamp_max",
+                                            "aten::clamp_min",
+                                            "aten::cos",
+                                            "aten::div.Tensor",
+                                            "aten::elu",
+                                            "aten::erf",
+                                            "aten::exp",
+                                            "aten::gelu",
+                                            "aten::hardsigmoid",
+                                            "aten::hardswish",
+                                            "aten::hardtanh",
+                                            "aten::leaky_relu",
+                                            "aten::log",
+                                            "aten::mul.Tensor",
+                                            "aten::neg",
+                                            "aten::reciprocal",
+                                            "aten::relu",
+                                            "aten::rsqrt",
+                                            "aten::sigmoid",
+                                            "aten::silu",
+                                            "aten::sin",
+                                            "aten::sqrt",
+                                            "aten::square",
+                                            "aten::sub.Tensor",
+                                            "aten::tanh",
+                                            "aten::pow.Tensor_Scalar"};
+
+// The operator of that list that writes its first argument; nullptr for others.
+const OperatorEntry* in_place_of(const OperatorEntry& op) {
+  const std::string_view name = op.name();
+  if (std::find(std::begin(kOfElements), std::end(kOfElements), name) ==
+      std::end(kOfElements)) {
+    return nullptr;
+  }
+  std::string other(name);
+  other.insert(std::min(name.find('.'), name.size()), 1, '_');
+  const auto found = Dispatcher::singleton().find(other);
+  const bool fits =
+      found && found->entry().defined() &&
+      found->schema().arguments().size() == op.schema().arguments().size();
+  return fits ? &found->entry() : nullptr;
+}
+
 class GraphPlanner : private Slots {
  public:
   GraphPlanner(Problems* problems, const std::string& home)
@@ -49,6 +97,7 @@ class GraphPlanner : private Slots {
       }
     }
     find_ends();
+    for (StepPlan& step : plan_.steps) find_in_place(&step);
     return std::move(plan_);
   }
 
@@ -401,6 +450,23 @@ class GraphPlanner : private Slots {
       each_written(step, end);
       each_read(step, end);
     }
+  }
+
+  // The first argument's memory is free for the result where nobody reads it
+  // again, in this call either.
+  static void find_in_place(StepPlan* step) {
+    if (step->op == nullptr || step->results.size() != 1 ||
+        step->slots.empty() || step->slots[0].argument != 0) {
+      return;
+    }
+    const int32_t slot = step->slots[0].slot;
+    const auto reads =
+        std::count_if(step->slots.begin(), step->slots.end(),
+                      [&](const StepPlan::Slot& s) { return s.slot == slot; });
+    const bool ends = std::find(step->ends.begin(), step->ends.end(), slot) !=
+                      step->ends.end();
+    if (!ends || reads != 1 || !step->lists.empty()) return;
+    step->in_place = in_place_of(*step->op);
   }
 
   Problems* problems_;

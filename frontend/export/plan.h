@@ -66,6 +66,9 @@ struct StepPlan {
 
   Kind kind = Kind::Operator;
   const OperatorEntry* op = nullptr;
+  // The operator that writes its first argument, which ends here; nullptr if
+  // there is none, or its result may have another dtype. The call decides.
+  const OperatorEntry* in_place = nullptr;
   NativeFunction function = nullptr;
   // All arguments; the call fills in those of `slots` and `lists`, and the
   // program's device for those of `devices`.

@@ -140,7 +140,9 @@ class Run {
       Value unused;
       const int32_t slot = step.results[0].slot;
       Value* const result = slot >= 0 ? &values_[size_t(slot)] : &unused;
-      OperatorHandle(step.op).call_boxed(args.data(), args.size(), result, 1);
+      const bool in_place = step.in_place != nullptr && may_write(args);
+      OperatorHandle(in_place ? step.in_place : step.op)
+          .call_boxed(args.data(), args.size(), result, 1);
       return;
     }
     Room results(count);
@@ -150,6 +152,41 @@ class Run {
     for (size_t i = 0; i < count; ++i) {
       store(step.results[i], std::move(results[i]));
     }
+  }
+
+  // Whether the result of an operator of elements may lie where its first
+  // argument does, which ends: nobody else has that memory, no derivative needs
+  // it, and the result has the same dtype, sizes and strides.
+  static bool may_write(Room& args) {
+    if (GradMode::is_enabled() || thread_state.capture != nullptr ||
+        !args[0].is_tensor()) {
+      return false;
+    }
+    const TensorBase& self = args[0].to_tensor();
+    if (self.use_count() != 1 || self.storage().use_count() != 1 ||
+        self.raw_data() == nullptr || self.dim() == 0 ||
+        !is_floating_type(self.scalar_type()) ||
+        !self.impl()->is_non_overlapping_and_dense()) {
+      return false;
+    }
+    for (size_t i = 1; i < args.size(); ++i) {
+      if (!args[i].is_tensor()) continue;
+      const TensorBase& t = args[i].to_tensor();
+      if (!t.defined() || t.dim() == 0) continue;
+      const bool fits = t.sizes() == self.sizes()
+                            ? t.strides() == self.strides()
+                            : self.is_contiguous() && is_expandable(t, self);
+      if (t.scalar_type() != self.scalar_type() || !fits) return false;
+    }
+    return true;
+  }
+
+  static bool is_expandable(const TensorBase& t, const TensorBase& to) {
+    const int64_t more = to.dim() - t.dim();
+    for (int64_t d = 0; more >= 0 && d < t.dim(); ++d) {
+      if (t.size(d) != 1 && t.size(d) != to.size(d + more)) return false;
+    }
+    return more >= 0;
   }
 
   static bool wants_tensor(const StepPlan& step, const StepPlan::Slot& s) {

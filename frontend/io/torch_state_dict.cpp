@@ -124,6 +124,15 @@ NamedTensors flat(const io::OwnedBytes& bytes, const ArchiveValue& tree,
   return f.take();
 }
 
+// An archive of torch.export.save has NAME/models/MODEL.json.
+bool is_exported_program(const std::vector<io::ZipMember>& members) {
+  return std::any_of(members.begin(), members.end(),
+                     [](const io::ZipMember& m) {
+                       return m.name.ends_with(".json") &&
+                              m.name.find("/models/") != std::string::npos;
+                     });
+}
+
 bool ends_in(const std::string& path, std::string_view ending) {
   return path.ends_with(ending);
 }
@@ -138,6 +147,11 @@ NamedTensors load_state_dict(const std::string& path, bool numbers) {
   if (start.size() == 9 && start[8] == '{') return load_safetensors(path);
   if (start.starts_with(kZip)) {
     std::vector<io::ZipMember> members = read_zip(f);
+    if (is_exported_program(members)) {
+      f.fail(
+          "expected tensors, got an exported program: "
+          "load_program(path)->state_dict(), of <sy/export.h>");
+    }
     if (!is_torch_archive(members)) return load_npz(path);
     return flat(
         bytes,

@@ -159,4 +159,56 @@ const ArchiveValue& ArchiveValue::operator[](std::string_view key) const {
   return *found;
 }
 
+namespace {
+
+void add_tensors(const ArchiveValue& v, std::vector<Tensor>* out) {
+  switch (v.kind()) {
+    case Kind::Tensor: out->push_back(v.to_tensor()); return;
+    case Kind::List:
+    case Kind::Tuple:
+      for (const ArchiveValue& item : v.items()) add_tensors(item, out);
+      return;
+    case Kind::Dict:
+      for (const ArchiveEntry& e : v.entries()) add_tensors(e.value, out);
+      return;
+    default: return;
+  }
+}
+
+ArchiveValue replaced(const ArchiveValue& v, const std::vector<Tensor>& tensors,
+                      size_t* at) {
+  switch (v.kind()) {
+    case Kind::Tensor: return ArchiveValue(tensors.at((*at)++));
+    case Kind::List:
+    case Kind::Tuple: {
+      Items items;
+      for (const ArchiveValue& item : v.items()) {
+        items.push_back(replaced(item, tensors, at));
+      }
+      return v.kind() == Kind::List ? ArchiveValue::list(std::move(items))
+                                    : ArchiveValue::tuple(std::move(items));
+    }
+    case Kind::Dict: {
+      std::vector<ArchiveEntry> entries = v.entries();
+      for (ArchiveEntry& e : entries) e.value = replaced(e.value, tensors, at);
+      return ArchiveValue::dict(std::move(entries));
+    }
+    default: return v;
+  }
+}
+
+}  // namespace
+
+std::vector<Tensor> ArchiveValue::tensors() const {
+  std::vector<Tensor> out;
+  add_tensors(*this, &out);
+  return out;
+}
+
+ArchiveValue ArchiveValue::with_tensors(
+    const std::vector<Tensor>& tensors) const {
+  size_t at = 0;
+  return replaced(*this, tensors, &at);
+}
+
 }  // namespace sy

@@ -67,6 +67,11 @@ class SY_API ArchiveValue {
   const ArchiveValue* find(std::string_view key) const;
   const ArchiveValue& operator[](std::string_view key) const;
 
+  // The tensors in order, whatever they nest in; and the value with others in
+  // their place.
+  std::vector<Tensor> tensors() const;
+  ArchiveValue with_tensors(const std::vector<Tensor>& tensors) const;
+
   // The address that copies share: equal for two values only if one is a copy
   // of the other, or both hold nothing (nullptr).
   const void* identity() const { return payload_.get(); }

@@ -54,9 +54,17 @@ SY_NOINLINE auto call_with_hooks(M& m, A&&... arguments) {
     call.finish(tensors);
   } else {
     auto result = run();
-    add_tensors(tensors, result);
-    call.finish(tensors);
-    return result;
+    if constexpr (requires { result.with_tensors(result.tensors()); }) {
+      // A value that its copies share: hooks see copies of its tensors.
+      std::vector<Tensor> leaves = result.tensors();
+      add_tensors(tensors, leaves);
+      call.finish(tensors);
+      return result.with_tensors(leaves);
+    } else {
+      add_tensors(tensors, result);
+      call.finish(tensors);
+      return result;
+    }
   }
 }
 

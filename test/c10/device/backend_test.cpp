@@ -112,6 +112,9 @@ TEST(Device, ErrorsNameWhatThereIs) {
                   "[Device] expected one of cpu, meta, got 'cpuu'; did you "
                   "mean 'cpu'?");
   SY_EXPECT_ERROR(Device(""), ValueError, "got ''");
+  SY_EXPECT_ERROR(Device("frobnicator"), ValueError,
+                  "got 'frobnicator'; a library may bring others: "
+                  "sy::load_library()");
   for (const char* text : {"cpu:", "cpu:1", "cpu:-1", "cpu:00", "cpu:0x",
                            "cpu:99999999999", "cpu:0:0"}) {
     SY_EXPECT_ERROR(Device{text}, ValueError, "[Device] index: expected 0, ");

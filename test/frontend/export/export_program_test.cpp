@@ -529,5 +529,22 @@ TEST_F(ExportProgram, ALossThatTrains) {
                  batch(2));
 }
 
+// Each of the four values but the first lies where the one before it did.
+TEST_F(ExportProgram, ValuesThatEndLendTheirMemory) {
+  nn::Sequential net(nn::Linear(8, 64), nn::ReLU(), nn::Sigmoid(), nn::Tanh());
+  const std::string path = ::testing::TempDir() + "lent.pt2";
+  export_program(net, {rand({4, 8})}, path);
+  const Program program = load_program(path);
+  const Tensor x = rand({4, 8});
+  const auto allocations = [&](bool gradients) {
+    const AutoGradMode mode(gradients);
+    program->tensors({x});
+    const int64_t before = memory_stats().allocations;
+    program->tensors({x});
+    return memory_stats().allocations - before;
+  };
+  EXPECT_EQ(allocations(true), allocations(false) + 3);
+}
+
 }  // namespace
 }  // namespace sy::test

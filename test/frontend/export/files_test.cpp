@@ -105,6 +105,11 @@ TEST(ProgramFiles, OfOtherKinds) {
   expect_refused(with("serialized_exported_program.json", ""), "below");
 }
 
+TEST(ProgramFiles, AreNoStateDicts) {
+  SY_EXPECT_ERROR(load_state_dict(kNested), FileError,
+                  "expected tensors, got an exported program");
+}
+
 TEST(ProgramFiles, OfOtherVersions) {
   expect_refused(changed(kModel, "\"schema_version\": {\"major\": 8",
                          "\"schema_version\": {\"major\": 7"),

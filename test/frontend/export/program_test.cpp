@@ -140,6 +140,28 @@ TEST_P(Recorded, SoDoesAClone) {
   expect_buffers(record);
 }
 
+// Results may lie where values were that end: neither inputs nor weights do.
+TEST_P(Recorded, WithoutGradientsInputsAndWeightsStay) {
+  const Record record(GetParam());
+  const NoGradGuard no_grad;
+  std::vector<ArchiveValue> before;
+  for (const ArchiveValue& v : record.inputs) {
+    before.push_back(v.is_tensor() ? ArchiveValue(v.to_tensor().clone()) : v);
+  }
+  expect_outputs(record, record.program->tensors(record.inputs));
+  expect_buffers(record);
+  for (const auto& [name, t] :
+       load_program(kFolder + GetParam() + ".pt2")->named_parameters()) {
+    EXPECT_TRUE(record.program->get_parameter(name).cpu().equal(t)) << name;
+  }
+  if (std::string_view(GetParam()) == "writes") return;
+  for (size_t i = 0; i < before.size(); ++i) {
+    if (!before[i].is_tensor()) continue;
+    const Tensor& input = record.inputs[i].to_tensor();
+    EXPECT_TRUE(input.equal(before[i].to_tensor())) << i;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Programs, Recorded,
     testing::Values("attention", "bert", "classifier", "complex_core",
@@ -190,6 +212,23 @@ TEST(Program, IsAModule) {
   EXPECT_EQ(state.find("hidden"), nullptr);  // it is not persistent
   EXPECT_TRUE(p->get_parameter("table.weight").requires_grad());
   EXPECT_EQ(p->get_submodule("linear")->name(), "Linear");
+}
+
+TEST(Program, HooksSeeAndReplaceResultsThatNest) {
+  const Record record("recurrent");
+  const auto expected = record.program->tensors(record.inputs);
+  size_t inputs = 0, outputs = 0;
+  record.program->register_forward_hook(
+      [&](nn::Module&, TensorList in, std::vector<Tensor>& out) {
+        inputs = in.size();
+        outputs = out.size();
+        out.at(1) = out.at(1) * 2;
+      });
+  const ArchiveValue got = record.program(record.inputs[0].to_tensor());
+  EXPECT_EQ(inputs, 1u);
+  EXPECT_EQ(outputs, expected.size());
+  EXPECT_TRUE(got.items()[0].to_tensor().equal(expected[0]));
+  EXPECT_TRUE(got.items()[1].to_tensor().equal(expected[1] * 2));
 }
 
 TEST(Program, IsTrained) {
