@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "aten/backend/node.h"
 #include "c10/dispatch/default_argument.h"
 #include "c10/schema/function_schema.h"
 #include "c10/schema/nearest.h"
@@ -28,50 +29,25 @@ std::string place_of(const NodeText& node) {
              node.module.empty() ? "" : " of '" + node.module + "'");
 }
 
-// Operators of elements whose result has the dtype of a floating first
-// argument.
-constexpr std::string_view kOfElements[] = {"aten::abs",
-                                            "aten::add.Tensor",
-                                            "aten::clamp",
-                                            "aten::clamp_max",
-                                            "aten::clamp_min",
-                                            "aten::cos",
-                                            "aten::div.Tensor",
-                                            "aten::elu",
-                                            "aten::erf",
-                                            "aten::exp",
-                                            "aten::gelu",
-                                            "aten::hardsigmoid",
-                                            "aten::hardswish",
-                                            "aten::hardtanh",
-                                            "aten::leaky_relu",
-                                            "aten::log",
-                                            "aten::mul.Tensor",
-                                            "aten::neg",
-                                            "aten::reciprocal",
-                                            "aten::relu",
-                                            "aten::rsqrt",
-                                            "aten::sigmoid",
-                                            "aten::silu",
-                                            "aten::sin",
-                                            "aten::sqrt",
-                                            "aten::square",
-                                            "aten::sub.Tensor",
-                                            "aten::tanh",
-                                            "aten::pow.Tensor_Scalar"};
-
-// The operator of that list that writes its first argument; nullptr for others.
+// The operator that writes the result into its first argument, where the result
+// has the same dtype whatever floating arguments there are; nullptr if there is
+// none. run() looks at the arguments.
 const OperatorEntry* in_place_of(const OperatorEntry& op) {
-  const std::string_view name = op.name();
-  if (std::find(std::begin(kOfElements), std::end(kOfElements), name) ==
-      std::end(kOfElements)) {
-    return nullptr;
-  }
-  std::string other(name);
-  other.insert(std::min(name.find('.'), name.size()), 1, '_');
-  const auto found = Dispatcher::singleton().find(other);
+  const NodeDesc* const node = node_desc(op);
+  if (node == nullptr || node->pointwise == nullptr) return nullptr;
+  const PointwiseOp& pointwise = *node->pointwise;
+  const bool gives_self = pointwise.n_outputs == 1 && node->n_inputs > 0 &&
+                          node->inputs[0] == 0 &&
+                          (pointwise.promote_inputs & 1) != 0 &&
+                          !pointwise.program.body.results[0].is_bool;
+  if (!gives_self) return nullptr;
+  std::string name(op.name());
+  name.insert(std::min(name.find('.'), name.size()), 1, '_');
+  const auto found = Dispatcher::singleton().find(name);
   const bool fits =
       found && found->entry().defined() &&
+      found->entry().functional() != nullptr &&
+      found->entry().functional()->op == op.name() &&
       found->schema().arguments().size() == op.schema().arguments().size();
   return fits ? &found->entry() : nullptr;
 }
