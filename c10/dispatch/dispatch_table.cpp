@@ -23,9 +23,17 @@ struct Plan {
     bool device;  // runs under a DeviceCall
     friend bool operator==(const Made&, const Made&) = default;
   };
-  std::vector<const Kernel*> slots;  // nullptr, a registered or a made one
-  std::vector<int> made_of_slot;     // index into made, -1: slots[i] as it is
+  struct Slot {
+    const Kernel* kernel;  // nullptr, a registered or a made one
+    int made;              // index into made, -1: the kernel as it is
+  };
+  std::vector<Slot> slots;
   std::vector<Made> made;
+
+  void clear() {
+    slots.clear();
+    made.clear();
+  }
 
   void add(const Kernel* k, bool guard, bool device) {
     const bool make = k != nullptr && !k->is_fallthrough() &&
@@ -37,8 +45,7 @@ struct Plan {
       index = static_cast<int>(found - made.begin());
       if (found == made.end()) made.push_back(one);
     }
-    slots.push_back(k);
-    made_of_slot.push_back(index);
+    slots.push_back({k, index});
   }
   // Each made one has the kernel bound to the operator, and what leads there.
   size_t num_kernels() const {
@@ -117,7 +124,12 @@ bool Registry::in_device_call(const OperatorEntry& e, DispatchKey f,
 
 const DispatchTable* Registry::build(const OperatorEntry& e) const {
   const int backends = backend_count();
-  Plan plan;
+  // A first commit builds thousands of tables: they share this memory.
+  static thread_local Plan plan;
+  static thread_local std::vector<const Kernel*> row;
+  static thread_local std::vector<const Kernel*> called;  // of each plan.made
+  plan.clear();
+  called.clear();
   DispatchTable head{};
   // A row has no slot for a backend that does not exist, which a thread may
   // have included.
@@ -132,7 +144,7 @@ const DispatchTable* Registry::build(const OperatorEntry& e) const {
   for (int i = 0; i < DispatchTable::kFunctionalities; ++i) {
     const auto f = static_cast<DispatchKey>(i);
     const bool row_possible = per_backend(f);
-    std::vector<const Kernel*> row;
+    row.clear();
     for (int b = 0; b < (row_possible ? backends : 1); ++b) {
       row.push_back(kernel_for(e, f, row_possible ? b : -1));
     }
@@ -173,7 +185,6 @@ const DispatchTable* Registry::build(const OperatorEntry& e) const {
   if (table == nullptr) throw std::bad_alloc();
   *table = head;
   Kernel* next = table->kernels();
-  std::vector<const Kernel*> called;  // of each of plan.made
   for (const Plan::Made& m : plan.made) {
     Kernel* bound = new (next++) Kernel(*m.real);
     bound->op = &e;
@@ -195,9 +206,8 @@ const DispatchTable* Registry::build(const OperatorEntry& e) const {
     called.push_back(inner);
   }
   for (size_t i = 0; i < plan.slots.size(); ++i) {
-    const int made = plan.made_of_slot[i];
-    const Kernel* k =
-        made < 0 ? plan.slots[i] : called[static_cast<size_t>(made)];
+    const auto [kernel, made] = plan.slots[i];
+    const Kernel* k = made < 0 ? kernel : called[static_cast<size_t>(made)];
     if (traced && k != nullptr && !k->is_fallthrough()) {
       Kernel* first = new (next++) Kernel(
           Kernel::from_boxed(&detail::run_traced, const_cast<Kernel*>(k)));
