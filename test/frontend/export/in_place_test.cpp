@@ -256,7 +256,8 @@ Program exported(const Body& body, const Tensors& inputs) {
   return program;
 }
 
-// False if the operator does not take such arguments.
+// False if the operator does not take such arguments, or has no name in PyTorch
+// by which it could be exported.
 bool check(const std::string& name, const Case& c) {
   Tensors expected;
   try {
@@ -266,7 +267,15 @@ bool check(const std::string& name, const Case& c) {
   }
   Tensors before;
   for (const Tensor& t : c.inputs) before.push_back(t.clone());
-  const Program program = exported(c.body, c.inputs);
+  Program program(nullptr);
+  try {
+    program = exported(c.body, c.inputs);
+  } catch (const ValueError& e) {
+    const bool refused =
+        e.message().find("is no operator of") != e.message().npos;
+    EXPECT_TRUE(refused) << name << ", " << c.name << ": " << e.message();
+    return false;
+  }
   for (int run = 0; run < 2; ++run) {
     const std::string what = str("{}, {}, run {}", name, c.name, run);
     expect_equal(program->tensors(values_of(c.inputs)), expected, what);
@@ -317,8 +326,8 @@ TEST(InPlace, IsUsed) {
   };
   for (const char* const name :
        {"aten::relu", "aten::gelu", "aten::silu", "aten::add.Tensor",
-        "aten::mul.Tensor", "aten::mul.Scalar", "aten::sqrt",
-        "aten::pow.Tensor_Scalar", "aten::clamp", "aten::tanh"}) {
+        "aten::mul.Tensor", "aten::mul.Scalar", "aten::sqrt", "aten::clamp",
+        "aten::tanh"}) {
     EXPECT_TRUE(is_in_place(named(name))) << name;
   }
   for (const char* const name : {"aten::lt.Tensor", "aten::isnan",
