@@ -16,6 +16,9 @@ constexpr bool per_backend(DispatchKey f) {
 }
 
 // A table under construction: the kernels it must make for itself come last.
+// build() works in one plan under the registry's mutex, since a first commit
+// makes thousands of tables. It is leaked, as the registry is: a trace of a
+// whole process renews the tables when static objects are destroyed.
 struct Plan {
   struct Made {
     const Kernel* real;
@@ -29,10 +32,13 @@ struct Plan {
   };
   std::vector<Slot> slots;
   std::vector<Made> made;
+  std::vector<const Kernel*> called;  // of each of `made`
+  std::vector<const Kernel*> row;     // of one functionality
 
   void clear() {
     slots.clear();
     made.clear();
+    called.clear();
   }
 
   void add(const Kernel* k, bool guard, bool device) {
@@ -124,12 +130,9 @@ bool Registry::in_device_call(const OperatorEntry& e, DispatchKey f,
 
 const DispatchTable* Registry::build(const OperatorEntry& e) const {
   const int backends = backend_count();
-  // A first commit builds thousands of tables: they share this memory.
-  static thread_local Plan plan;
-  static thread_local std::vector<const Kernel*> row;
-  static thread_local std::vector<const Kernel*> called;  // of each plan.made
+  static Plan& plan = *new Plan;
   plan.clear();
-  called.clear();
+  std::vector<const Kernel*>& row = plan.row;
   DispatchTable head{};
   // A row has no slot for a backend that does not exist, which a thread may
   // have included.
@@ -203,11 +206,12 @@ const DispatchTable* Registry::build(const OperatorEntry& e) const {
       lead_to(entry, inner, e.def_.guard, e.def_.guard_boxed);
       inner = entry;
     }
-    called.push_back(inner);
+    plan.called.push_back(inner);
   }
   for (size_t i = 0; i < plan.slots.size(); ++i) {
     const auto [kernel, made] = plan.slots[i];
-    const Kernel* k = made < 0 ? kernel : called[static_cast<size_t>(made)];
+    const Kernel* k =
+        made < 0 ? kernel : plan.called[static_cast<size_t>(made)];
     if (traced && k != nullptr && !k->is_fallthrough()) {
       Kernel* first = new (next++) Kernel(
           Kernel::from_boxed(&detail::run_traced, const_cast<Kernel*>(k)));
