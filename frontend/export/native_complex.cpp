@@ -111,9 +111,20 @@ Value conj(const Call& c) {
 }
 Value negative(const Call& c) { return out(-c.tensor(0)); }
 Value copy(const Call& c) { return out(c.tensor(0).clone()); }
+// Arguments `dtype` and `device` of the schema; a negative one is not there.
+template <int dtype, int device>
 Value convert(const Call& c) {
-  const Tensor t = c.pair(0);
-  return out(c[1].is_none() ? t : t.to(c[1].to_scalar_type()));
+  Tensor t = c.pair(0);
+  if (dtype >= 0 && !c[size_t(dtype)].is_none()) {
+    t = t.to(c[size_t(dtype)].to_scalar_type());
+  }
+  if (device >= 0 && !c[size_t(device)].is_none()) {
+    t = t.to(c[size_t(device)].to_device());
+  }
+  return out(t);
+}
+Value convert_as(const Call& c) {
+  return out(c.pair(0).to(c.tensor(1).options()));
 }
 Value exponential(const Call& c) {
   const Tensor size = c.real(0).exp();
@@ -493,11 +504,24 @@ constexpr ComplexInfo kFunctions[] = {
      run<copy>},
     {"aten::to.dtype(Tensor self, ScalarType? dtype, bool non_blocking=False, "
      "bool copy=False, MemoryFormat? memory_format=None) -> Tensor",
-     run<convert>},
+     run<convert<1, -1>>},
+    {"aten::to.dtype_layout(Tensor self, *, ScalarType? dtype=None, Layout? "
+     "layout=None, Device? device=None, bool? pin_memory=None, bool "
+     "non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) "
+     "-> Tensor",
+     run<convert<1, 3>>},
+    {"aten::to.device(Tensor self, Device device, ScalarType? dtype, bool "
+     "non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) "
+     "-> Tensor",
+     run<convert<2, 1>>},
+    {"aten::to.other(Tensor self, Tensor other, bool non_blocking=False, bool "
+     "copy=False, MemoryFormat? memory_format=None) -> Tensor",
+     run<convert_as>},
+    {"aten::type_as(Tensor self, Tensor other) -> Tensor", run<convert_as>},
     {"aten::_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? "
      "layout=None, Device? device=None, bool? pin_memory=None, bool "
      "non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
-     run<convert>},
+     run<convert<1, 3>>},
     {"aten::neg(Tensor self) -> Tensor", run<negative>},
     {"aten::exp(Tensor self) -> Tensor", run<exponential>},
     {"aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",

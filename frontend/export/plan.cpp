@@ -452,6 +452,33 @@ class GraphPlanner : private Slots {
   std::map<std::string, int32_t> slots_;
 };
 
+bool writes(const GraphPlan& plan) {
+  return std::any_of(
+      plan.steps.begin(), plan.steps.end(), [](const StepPlan& step) {
+        return (step.op != nullptr &&
+                step.op->has_flag(OperatorDef::kWrites)) ||
+               std::any_of(step.graphs.begin(), step.graphs.end(), writes);
+      });
+}
+
+// What copies elements where sizes and strides permit no view.
+std::string_view copying_form(std::string_view op) {
+  if (op == "aten::view" || op == "aten::_unsafe_view") return "aten::reshape";
+  return op == "aten::view_as" ? "aten::reshape_as" : std::string_view();
+}
+
+// A value may have other strides here than in Python, and a view of it may have
+// to be a copy. If nothing writes, nobody sees which of the two it is.
+void let_views_copy(GraphPlan* plan) {
+  for (StepPlan& step : plan->steps) {
+    for (GraphPlan& graph : step.graphs) let_views_copy(&graph);
+    if (step.op == nullptr) continue;
+    const std::string_view copying = copying_form(step.op->name());
+    if (copying.empty()) continue;
+    step.op = &Dispatcher::singleton().find(copying)->entry();
+  }
+}
+
 std::string text_of(const Problems& problems) {
   std::string out;
   const auto line = [&](const std::string& text) {
@@ -480,6 +507,7 @@ GraphPlan plan_graph(const io::FileView& file, const GraphText& graph,
   if (const std::string text = text_of(problems); !text.empty()) {
     file.fail("{}", text);
   }
+  if (!writes(plan)) let_views_copy(&plan);
   return plan;
 }
 
