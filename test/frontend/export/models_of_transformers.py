@@ -163,7 +163,7 @@ def add_decoders():
 
 def add_encoders():
     for name in ("BigBird Camembert ConvBert Data2VecText Ernie Esm LayoutLM "
-                 "MegatronBert ModernBert Mra NomicBert Nystromformer RoFormer "
+                 "MegatronBert ModernBert NomicBert Nystromformer RoFormer "
                  "Splinter SqueezeBert XLMRoberta XLMRobertaXL Yoso").split():
         add_model(name.lower(), name + "Model", {
             **WORDS, "embedding_size": 64, "pad_token_id": 0,
