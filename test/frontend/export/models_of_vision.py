@@ -41,15 +41,10 @@ def add_timm():
 
 
 def add_videos():
-    import torchvision.models.optical_flow as flow
     import torchvision.models.video as video
     for name in ("mc3_18", "r2plus1d_18", "r3d_18"):
         MODELS["tv_" + name] = lambda make=getattr(video, name): (
             make(weights=None), (torch.randn(2, 3, 8, 32, 32),), {})
-    MODELS["tv_raft_small"] = lambda: (
-        flow.raft_small(weights=None),
-        (torch.rand(1, 3, 128, 128), torch.rand(1, 3, 128, 128)),
-        {"static": True})
 
 
 def add_more():
