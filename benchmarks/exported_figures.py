@@ -18,7 +18,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 CXX = os.environ.get("CXX", "c++")
 ONE = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-NAMES = ("resnet18", "bert", "decoder", "small_bert", "vgg11")
+NAMES = ("node", "resnet18", "bert", "decoder", "small_bert", "vgg11")
 
 MAKE = """
 import sys, torch
@@ -111,13 +111,24 @@ class Figures:
         self.options = options
         self.folder = options.folder
         self.folder.mkdir(exist_ok=True)
-        self.program = self.folder / "time"
-        prefix = options.prefix.resolve()
+        self.program = self.built("time")
+
+    def built(self, name):
+        program = self.folder / name
+        prefix = self.options.prefix.resolve()
         subprocess.run(
             [CXX, "-std=c++20", "-O2", f"-I{prefix}/include/switchyard",
-             HERE / "exported/time.cpp", "-o", self.program,
+             HERE / f"exported/{name}.cpp", "-o", program,
              f"-L{prefix}/lib", "-lswitchyard", f"-Wl,-rpath,{prefix}/lib"],
             check=True)
+        return program
+
+    def nodes(self):
+        """A node beside the call of its operator."""
+        for line in subprocess.run([self.built("node")], check=True, text=True,
+                                   env=ONE,
+                                   stdout=subprocess.PIPE).stdout.splitlines():
+            print(line, flush=True)
 
     def base(self, name):
         return str(self.folder / name)
@@ -193,6 +204,8 @@ def main():
     options = parser.parse_intermixed_args()
     figures = Figures(options)
     names = options.names or NAMES
+    if "node" in names:
+        figures.nodes()
     print("| what | ours, ms | torch, ms | ratio |\n|---|---|---|---|")
     if "vgg11" in names:
         figures.make("vgg11", False)

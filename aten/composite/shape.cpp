@@ -108,8 +108,10 @@ Tensor repeat(const Tensor& self, IntArrayRef repeats) {
              "[repeat] repeats: the result is too large: {}", repeats);
     merged.push_back(product);
   }
-  const Tensor out = self.reshape(split).expand(expanded).reshape(merged);
-  return out.is_alias_of(self) ? out.clone() : out;
+  return self.reshape(split)
+      .expand(expanded)
+      .clone(MemoryFormat::Contiguous)
+      .view(merged);
 }
 
 namespace {

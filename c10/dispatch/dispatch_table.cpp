@@ -16,6 +16,9 @@ constexpr bool per_backend(DispatchKey f) {
 }
 
 // A table under construction: the kernels it must make for itself come last.
+// build() works in one plan under the registry's mutex, since a first commit
+// makes thousands of tables. It is leaked, as the registry is: a trace of a
+// whole process renews the tables when static objects are destroyed.
 struct Plan {
   struct Made {
     const Kernel* real;
@@ -23,9 +26,20 @@ struct Plan {
     bool device;  // runs under a DeviceCall
     friend bool operator==(const Made&, const Made&) = default;
   };
-  std::vector<const Kernel*> slots;  // nullptr, a registered or a made one
-  std::vector<int> made_of_slot;     // index into made, -1: slots[i] as it is
+  struct Slot {
+    const Kernel* kernel;  // nullptr, a registered or a made one
+    int made;              // index into made, -1: the kernel as it is
+  };
+  std::vector<Slot> slots;
   std::vector<Made> made;
+  std::vector<const Kernel*> called;  // of each of `made`
+  std::vector<const Kernel*> row;     // of one functionality
+
+  void clear() {
+    slots.clear();
+    made.clear();
+    called.clear();
+  }
 
   void add(const Kernel* k, bool guard, bool device) {
     const bool make = k != nullptr && !k->is_fallthrough() &&
@@ -37,8 +51,7 @@ struct Plan {
       index = static_cast<int>(found - made.begin());
       if (found == made.end()) made.push_back(one);
     }
-    slots.push_back(k);
-    made_of_slot.push_back(index);
+    slots.push_back({k, index});
   }
   // Each made one has the kernel bound to the operator, and what leads there.
   size_t num_kernels() const {
@@ -117,7 +130,9 @@ bool Registry::in_device_call(const OperatorEntry& e, DispatchKey f,
 
 const DispatchTable* Registry::build(const OperatorEntry& e) const {
   const int backends = backend_count();
-  Plan plan;
+  static Plan& plan = *new Plan;
+  plan.clear();
+  std::vector<const Kernel*>& row = plan.row;
   DispatchTable head{};
   // A row has no slot for a backend that does not exist, which a thread may
   // have included.
@@ -132,7 +147,7 @@ const DispatchTable* Registry::build(const OperatorEntry& e) const {
   for (int i = 0; i < DispatchTable::kFunctionalities; ++i) {
     const auto f = static_cast<DispatchKey>(i);
     const bool row_possible = per_backend(f);
-    std::vector<const Kernel*> row;
+    row.clear();
     for (int b = 0; b < (row_possible ? backends : 1); ++b) {
       row.push_back(kernel_for(e, f, row_possible ? b : -1));
     }
@@ -173,7 +188,6 @@ const DispatchTable* Registry::build(const OperatorEntry& e) const {
   if (table == nullptr) throw std::bad_alloc();
   *table = head;
   Kernel* next = table->kernels();
-  std::vector<const Kernel*> called;  // of each of plan.made
   for (const Plan::Made& m : plan.made) {
     Kernel* bound = new (next++) Kernel(*m.real);
     bound->op = &e;
@@ -192,12 +206,12 @@ const DispatchTable* Registry::build(const OperatorEntry& e) const {
       lead_to(entry, inner, e.def_.guard, e.def_.guard_boxed);
       inner = entry;
     }
-    called.push_back(inner);
+    plan.called.push_back(inner);
   }
   for (size_t i = 0; i < plan.slots.size(); ++i) {
-    const int made = plan.made_of_slot[i];
+    const auto [kernel, made] = plan.slots[i];
     const Kernel* k =
-        made < 0 ? plan.slots[i] : called[static_cast<size_t>(made)];
+        made < 0 ? kernel : plan.called[static_cast<size_t>(made)];
     if (traced && k != nullptr && !k->is_fallthrough()) {
       Kernel* first = new (next++) Kernel(
           Kernel::from_boxed(&detail::run_traced, const_cast<Kernel*>(k)));

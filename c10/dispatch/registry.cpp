@@ -94,30 +94,43 @@ KernelRecord** Registry::fallback_slot(ResolvedKey key) {
                          : &fallbacks_[f].backend[key.backend];
 }
 
+namespace {
+
+// Keys by name. Thousands of kernels of a batch name the same few.
+class KeyNames {
+ public:
+  std::optional<ResolvedKey> resolve(std::string_view name) {
+    const auto [it, fresh] = keys_.try_emplace(name);
+    if (fresh) it->second = resolve_key(name);
+    return it->second;
+  }
+
+ private:
+  std::unordered_map<std::string_view, std::optional<ResolvedKey>> keys_;
+};
+
+}  // namespace
+
 // The index that check_impl() reads for each of some thousand kernels.
 struct Registry::BatchIndex {
   struct Seen {
     const RegistrationBatch::Impl* impl;
     ResolvedKey key;
   };
-  std::unordered_map<std::string_view, std::optional<ResolvedKey>> keys;
+  KeyNames keys;
   std::unordered_map<std::string_view, const RegistrationBatch::Def*> defs;
   std::unordered_map<std::string_view, std::vector<Seen>> impls;
 
   explicit BatchIndex(const RegistrationBatch& batch) {
     for (const auto& d : batch.defs) defs.emplace(d.full_name, &d);
   }
-  std::optional<ResolvedKey> resolve(std::string_view name) {
-    const auto [it, fresh] = keys.try_emplace(name);
-    if (fresh) it->second = resolve_key(name);
-    return it->second;
-  }
 };
 
 void Registry::check_impl(RegistrationBatch& batch,
                           RegistrationBatch::Impl& impl, BatchIndex& index) {
-  const auto key = index.resolve(impl.key);
-  const std::string what = impl.full_name.empty() ? "fallback" : impl.full_name;
+  const auto key = index.keys.resolve(impl.key);
+  const std::string_view what =
+      impl.full_name.empty() ? "fallback" : std::string_view(impl.full_name);
   if (!key) {
     batch.problem(impl.site, str("no dispatch key '{}' for {}; there are: {}",
                                  impl.key, what, all_key_names()));
@@ -338,8 +351,9 @@ void Registry::apply(RegistrationBatch& batch) {
     define(e, d);
     touched.push_back(e);
   }
+  KeyNames keys;
   for (const auto& impl : batch.impls) {
-    const ResolvedKey key = *resolve_key(impl.key);
+    const ResolvedKey key = *keys.resolve(impl.key);
     if (impl.full_name.empty()) {
       KernelRecord** slot = fallback_slot(key);
       *slot = new KernelRecord{impl.kernel,     key,

@@ -236,10 +236,16 @@ void RegistrationBatch::run(const LibraryRecord& record) {
 
 namespace {
 
+std::string qualified(std::string_view ns, std::string_view name) {
+  std::string out;
+  out.reserve(ns.size() + 2 + name.size());
+  out.append(ns).append("::").append(name);
+  return out;
+}
+
 std::string full_name_of(const LibraryRecord& record, std::string_view name) {
-  return name.find("::") != std::string_view::npos
-             ? std::string(name)
-             : str("{}::{}", record.ns, name);
+  return name.find("::") != std::string_view::npos ? std::string(name)
+                                                   : qualified(record.ns, name);
 }
 
 }  // namespace
@@ -279,8 +285,7 @@ void Library::def_static(const OperatorDef* defs, size_t n) {
     const std::string_view schema = defs[i].schema;
     RegistrationBatch::Def d;
     d.def = defs[i];
-    d.full_name =
-        str("{}::{}", record_->ns, schema.substr(0, schema.find('(')));
+    d.full_name = qualified(record_->ns, schema.substr(0, schema.find('(')));
     d.site = batch_->site(*record_);
     batch_->defs.push_back(std::move(d));
   }

@@ -63,7 +63,8 @@ std::string svg_of_dot(std::string_view dot) {
       posix_spawnp(&pid, program, &files, nullptr, arguments, environ);
   posix_spawn_file_actions_destroy(&files);
   SY_CHECK(error == 0, NotImplemented,
-           "[svg] expected graphviz's program dot on PATH, found none");
+           "[svg] expected graphviz's program dot on PATH, found none: install "
+           "Debian's package graphviz, or ask for a .dot file or dot()");
   int status = 0;
   waitpid(pid, &status, 0);
   SY_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, Error,

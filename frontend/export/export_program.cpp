@@ -29,11 +29,7 @@ class Exporter {
     recorded_.inputs = inputs;
     add_names();
     add_held();
-    for (const ArchiveValue& v : inputs) {
-      for_each_leaf(v, [&](const ArchiveValue& leaf) {
-        if (leaf.is_tensor()) tensors_.push_back(leaf.to_tensor());
-      });
-    }
+    tensors_ = ArchiveValue::list(inputs).tensors();
     check_devices();
     for (const DynamicDim& d : options.dynamic_dims) add_dim(d);
   }
@@ -197,37 +193,13 @@ class Exporter {
     return out;
   }
 
-  ArchiveValue resized(const ArchiveValue& v, const std::vector<int64_t>& sizes,
-                       size_t* next) const {
-    using Kind = ArchiveValue::Kind;
-    switch (v.kind()) {
-      case Kind::Tensor: return ArchiveValue(resized((*next)++, sizes));
-      case Kind::List:
-      case Kind::Tuple: {
-        std::vector<ArchiveValue> items;
-        for (const ArchiveValue& item : v.items()) {
-          items.push_back(resized(item, sizes, next));
-        }
-        return v.kind() == Kind::List ? ArchiveValue::list(std::move(items))
-                                      : ArchiveValue::tuple(std::move(items));
-      }
-      case Kind::Dict: {
-        std::vector<ArchiveEntry> entries;
-        for (const ArchiveEntry& e : v.entries()) {
-          entries.push_back({e.key, resized(e.value, sizes, next)});
-        }
-        return ArchiveValue::dict(std::move(entries));
-      }
-      default: return v;
-    }
-  }
-
   void run(const std::vector<int64_t>& sizes) {
-    std::vector<ArchiveValue> inputs;
-    size_t next = 0;
-    for (const ArchiveValue& v : recorded_.inputs) {
-      inputs.push_back(resized(v, sizes, &next));
+    std::vector<Tensor> tensors;
+    for (size_t i = 0; i < tensors_.size(); ++i) {
+      tensors.push_back(resized(i, sizes));
     }
+    const std::vector<ArchiveValue> inputs =
+        ArchiveValue::list(recorded_.inputs).with_tensors(tensors).items();
     RecordOptions options{options_.namespaces};
     try {
       recorded_.runs.push_back(

@@ -111,9 +111,20 @@ Value conj(const Call& c) {
 }
 Value negative(const Call& c) { return out(-c.tensor(0)); }
 Value copy(const Call& c) { return out(c.tensor(0).clone()); }
+// Arguments `dtype` and `device` of the schema; a negative one is not there.
+template <int dtype, int device>
 Value convert(const Call& c) {
-  const Tensor t = c.pair(0);
-  return out(c[1].is_none() ? t : t.to(c[1].to_scalar_type()));
+  Tensor t = c.pair(0);
+  if (dtype >= 0 && !c[size_t(dtype)].is_none()) {
+    t = t.to(c[size_t(dtype)].to_scalar_type());
+  }
+  if (device >= 0 && !c[size_t(device)].is_none()) {
+    t = t.to(c[size_t(device)].to_device());
+  }
+  return out(t);
+}
+Value convert_as(const Call& c) {
+  return out(c.pair(0).to(c.tensor(1).options()));
 }
 Value exponential(const Call& c) {
   const Tensor size = c.real(0).exp();
@@ -237,14 +248,20 @@ std::pair<Tensor, Tensor> turns(int64_t n, int64_t rows, int64_t columns,
 }
 
 struct Parts {
-  Tensor real, imaginary;
+  Tensor real, imaginary;  // undefined: the imaginary part is 0
 };
+
+template <class F>
+Parts each(const Parts& x, const F& f) {
+  return {f(x.real), x.imaginary.defined() ? f(x.imaginary) : Tensor()};
+}
 
 // (real + i imaginary) (cosine + i sign sine), by f.
 template <class F>
 Parts turned(const Parts& x, const Tensor& cosine, const Tensor& sine, int sign,
              const F& f) {
   const Tensor s = sign < 0 ? -sine : sine;
+  if (!x.imaginary.defined()) return {f(x.real, cosine), f(x.real, s)};
   return {f(x.real, cosine) - f(x.imaginary, s),
           f(x.real, s) + f(x.imaginary, cosine)};
 }
@@ -265,9 +282,6 @@ Parts transform(const Parts& x, int sign) {
     });
   }
   const int64_t q = n / p;
-  const auto each = [](const Parts& y, const auto& f) -> Parts {
-    return {f(y.real), f(y.imaginary)};
-  };
   // [..., p, q] to [..., q, p]
   Parts y = each(x, [&](const Tensor& t) {
     return t.unflatten(-1, {p, q}).transpose(-1, -2);
@@ -340,12 +354,9 @@ double factor(int64_t mode, int64_t n) {
 }
 
 Parts along(const Parts& x, int64_t dim, int sign) {
-  const auto moved = [](const Tensor& t, int64_t from, int64_t to) {
-    return t.movedim(from, to);
-  };
-  const Parts y =
-      transform({moved(x.real, dim, -1), moved(x.imaginary, dim, -1)}, sign);
-  return {moved(y.real, -1, dim), moved(y.imaginary, -1, dim)};
+  const Parts y = transform(
+      each(x, [&](const Tensor& t) { return t.movedim(dim, -1); }), sign);
+  return each(y, [&](const Tensor& t) { return t.movedim(-1, dim); });
 }
 
 enum class Form { Whole, Half, Real };  // of the result: c2c, r2c, c2r
@@ -353,33 +364,35 @@ enum class Form { Whole, Half, Real };  // of the result: c2c, r2c, c2r
 // The negative frequencies of what has the others, n in all.
 Parts mirrored(const Parts& x, int64_t dim, int64_t n) {
   const int64_t has = n / 2 + 1;
-  const Tensor re = resized(x.real, dim, has);
-  const Tensor im = resized(x.imaginary, dim, has);
-  const auto tail = [&](const Tensor& t) {
-    return t.slice(dim, 1, n - has + 1).flip({dim});
+  const auto whole = [&](const Tensor& t, bool negated) {
+    const Tensor first = resized(t, dim, has);
+    const Tensor tail = first.slice(dim, 1, n - has + 1).flip({dim});
+    return sy::cat({first, negated ? -tail : tail}, dim);
   };
-  return {sy::cat({re, tail(re)}, dim), sy::cat({im, -tail(im)}, dim)};
+  return {whole(x.real, false),
+          x.imaginary.defined() ? whole(x.imaginary, true) : Tensor()};
 }
 
 // The last axis is the one that is halved, or has been. `total`: the elements
 // of a transform.
 Value transformed(const Call& c, std::vector<Axis> axes, Form form, int sign,
                   int64_t* total) {
-  Parts x{c.real(0), c.imaginary(0)};
+  Parts x{c.real(0), c.is_pair(0) ? c.imaginary(0) : Tensor()};
   SY_CHECK(c.rank() > 0 && !axes.empty(), Value,
            "self: expected a dim at least");
   if (!is_floating_type(x.real.scalar_type())) {
-    x = {x.real.to(kFloat), x.imaginary.to(kFloat)};
+    x = each(x, [](const Tensor& t) { return t.to(kFloat); });
   }
   *total = 1;
   for (size_t i = 0; i < axes.size(); ++i) {
-    const auto [dim, size] = axes[i];
+    const int64_t dim = axes[i].dim;
+    const std::optional<int64_t> size = axes[i].size;
     if (form == Form::Real && i + 1 == axes.size()) {
       const int64_t n = size.value_or(2 * (x.real.size(dim) - 1));
       SY_CHECK(n > 0, Value, "n: expected at least 1 element, got {}", n);
       x = mirrored(x, dim, n);
     } else if (size) {
-      x = {resized(x.real, dim, *size), resized(x.imaginary, dim, *size)};
+      x = each(x, [&](const Tensor& t) { return resized(t, dim, *size); });
     }
     *total *= x.real.size(dim);
     x = along(x, dim, sign);
@@ -387,7 +400,7 @@ Value transformed(const Call& c, std::vector<Axis> axes, Form form, int sign,
   if (form == Form::Real) return out(x.real);
   if (form == Form::Half) {
     const int64_t dim = axes.back().dim, half = x.real.size(dim) / 2 + 1;
-    x = {x.real.narrow(dim, 0, half), x.imaginary.narrow(dim, 0, half)};
+    x = each(x, [&](const Tensor& t) { return t.narrow(dim, 0, half); });
   }
   return out(pair_of(x.real, x.imaginary));
 }
@@ -491,11 +504,24 @@ constexpr ComplexInfo kFunctions[] = {
      run<copy>},
     {"aten::to.dtype(Tensor self, ScalarType? dtype, bool non_blocking=False, "
      "bool copy=False, MemoryFormat? memory_format=None) -> Tensor",
-     run<convert>},
+     run<convert<1, -1>>},
+    {"aten::to.dtype_layout(Tensor self, *, ScalarType? dtype=None, Layout? "
+     "layout=None, Device? device=None, bool? pin_memory=None, bool "
+     "non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) "
+     "-> Tensor",
+     run<convert<1, 3>>},
+    {"aten::to.device(Tensor self, Device device, ScalarType? dtype, bool "
+     "non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) "
+     "-> Tensor",
+     run<convert<2, 1>>},
+    {"aten::to.other(Tensor self, Tensor other, bool non_blocking=False, bool "
+     "copy=False, MemoryFormat? memory_format=None) -> Tensor",
+     run<convert_as>},
+    {"aten::type_as(Tensor self, Tensor other) -> Tensor", run<convert_as>},
     {"aten::_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? "
      "layout=None, Device? device=None, bool? pin_memory=None, bool "
      "non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
-     run<convert>},
+     run<convert<1, 3>>},
     {"aten::neg(Tensor self) -> Tensor", run<negative>},
     {"aten::exp(Tensor self) -> Tensor", run<exponential>},
     {"aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "aten/backend/node.h"
 #include "c10/dispatch/default_argument.h"
 #include "c10/schema/function_schema.h"
 #include "c10/schema/nearest.h"
@@ -28,50 +29,25 @@ std::string place_of(const NodeText& node) {
              node.module.empty() ? "" : " of '" + node.module + "'");
 }
 
-// Operators of elements whose result has the dtype of a floating first
-// argument.
-constexpr std::string_view kOfElements[] = {"aten::abs",
-                                            "aten::add.Tensor",
-                                            "aten::clamp",
-                                            "aten::clamp_max",
-                                            "aten::clamp_min",
-                                            "aten::cos",
-                                            "aten::div.Tensor",
-                                            "aten::elu",
-                                            "aten::erf",
-                                            "aten::exp",
-                                            "aten::gelu",
-                                            "aten::hardsigmoid",
-                                            "aten::hardswish",
-                                            "aten::hardtanh",
-                                            "aten::leaky_relu",
-                                            "aten::log",
-                                            "aten::mul.Tensor",
-                                            "aten::neg",
-                                            "aten::reciprocal",
-                                            "aten::relu",
-                                            "aten::rsqrt",
-                                            "aten::sigmoid",
-                                            "aten::silu",
-                                            "aten::sin",
-                                            "aten::sqrt",
-                                            "aten::square",
-                                            "aten::sub.Tensor",
-                                            "aten::tanh",
-                                            "aten::pow.Tensor_Scalar"};
-
-// The operator of that list that writes its first argument; nullptr for others.
+// The operator that writes the result into its first argument, where the result
+// has the same dtype whatever floating arguments there are; nullptr if there is
+// none. run() looks at the arguments.
 const OperatorEntry* in_place_of(const OperatorEntry& op) {
-  const std::string_view name = op.name();
-  if (std::find(std::begin(kOfElements), std::end(kOfElements), name) ==
-      std::end(kOfElements)) {
-    return nullptr;
-  }
-  std::string other(name);
-  other.insert(std::min(name.find('.'), name.size()), 1, '_');
-  const auto found = Dispatcher::singleton().find(other);
+  const NodeDesc* const node = node_desc(op);
+  if (node == nullptr || node->pointwise == nullptr) return nullptr;
+  const PointwiseOp& pointwise = *node->pointwise;
+  const bool gives_self = pointwise.n_outputs == 1 && node->n_inputs > 0 &&
+                          node->inputs[0] == 0 &&
+                          (pointwise.promote_inputs & 1) != 0 &&
+                          !pointwise.program.body.results[0].is_bool;
+  if (!gives_self) return nullptr;
+  std::string name(op.name());
+  name.insert(std::min(name.find('.'), name.size()), 1, '_');
+  const auto found = Dispatcher::singleton().find(name);
   const bool fits =
       found && found->entry().defined() &&
+      found->entry().functional() != nullptr &&
+      found->entry().functional()->op == op.name() &&
       found->schema().arguments().size() == op.schema().arguments().size();
   return fits ? &found->entry() : nullptr;
 }
@@ -476,6 +452,33 @@ class GraphPlanner : private Slots {
   std::map<std::string, int32_t> slots_;
 };
 
+bool writes(const GraphPlan& plan) {
+  return std::any_of(
+      plan.steps.begin(), plan.steps.end(), [](const StepPlan& step) {
+        return (step.op != nullptr &&
+                step.op->has_flag(OperatorDef::kWrites)) ||
+               std::any_of(step.graphs.begin(), step.graphs.end(), writes);
+      });
+}
+
+// What copies elements where sizes and strides permit no view.
+std::string_view copying_form(std::string_view op) {
+  if (op == "aten::view" || op == "aten::_unsafe_view") return "aten::reshape";
+  return op == "aten::view_as" ? "aten::reshape_as" : std::string_view();
+}
+
+// A value may have other strides here than in Python, and a view of it may have
+// to be a copy. If nothing writes, nobody sees which of the two it is.
+void let_views_copy(GraphPlan* plan) {
+  for (StepPlan& step : plan->steps) {
+    for (GraphPlan& graph : step.graphs) let_views_copy(&graph);
+    if (step.op == nullptr) continue;
+    const std::string_view copying = copying_form(step.op->name());
+    if (copying.empty()) continue;
+    step.op = &Dispatcher::singleton().find(copying)->entry();
+  }
+}
+
 std::string text_of(const Problems& problems) {
   std::string out;
   const auto line = [&](const std::string& text) {
@@ -504,6 +507,7 @@ GraphPlan plan_graph(const io::FileView& file, const GraphText& graph,
   if (const std::string text = text_of(problems); !text.empty()) {
     file.fail("{}", text);
   }
+  if (!writes(plan)) let_views_copy(&plan);
   return plan;
 }
 

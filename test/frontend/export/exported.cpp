@@ -20,34 +20,13 @@ using Examples = std::vector<ArchiveValue>;
 
 // A copy whose tensors are copies.
 ArchiveValue copied(const ArchiveValue& v) {
-  switch (v.kind()) {
-    case Kind::Tensor: return ArchiveValue(v.to_tensor().detach().clone());
-    case Kind::List:
-    case Kind::Tuple: {
-      Examples items;
-      for (const ArchiveValue& item : v.items()) items.push_back(copied(item));
-      return v.kind() == Kind::List ? ArchiveValue::list(std::move(items))
-                                    : ArchiveValue::tuple(std::move(items));
-    }
-    case Kind::Dict: {
-      std::vector<ArchiveEntry> entries;
-      for (const ArchiveEntry& e : v.entries()) {
-        entries.push_back({e.key, copied(e.value)});
-      }
-      return ArchiveValue::dict(std::move(entries));
-    }
-    default: return v;
-  }
+  std::vector<Tensor> tensors = v.tensors();
+  for (Tensor& t : tensors) t = t.detach().clone();
+  return v.with_tensors(tensors);
 }
 
-void add_tensors(const ArchiveValue& v, std::vector<Tensor>* out) {
-  if (v.is_tensor()) out->push_back(v.to_tensor());
-  if (v.kind() == Kind::List || v.kind() == Kind::Tuple) {
-    for (const ArchiveValue& item : v.items()) add_tensors(item, out);
-  }
-  if (v.is_dict()) {
-    for (const ArchiveEntry& e : v.entries()) add_tensors(e.value, out);
-  }
+std::vector<Tensor> tensors_of(const Examples& values) {
+  return ArchiveValue::list(values).tensors();
 }
 
 void expect_close(const Tensor& got, const Tensor& expected,
@@ -111,10 +90,8 @@ bool is_constant(const std::string& name) {
 
 Effects effects_of(nn::Module& module, const ArchiveValue& result,
                    const Examples& inputs) {
-  std::vector<Tensor> results;
-  add_tensors(result, &results);
   Tensor loss = zeros({});
-  for (const Tensor& t : results) {
+  for (const Tensor& t : result.tensors()) {
     if (is_floating_type(t.scalar_type())) loss = loss + t.sin().sum();
   }
   if (loss.requires_grad()) loss.backward();
@@ -125,7 +102,7 @@ Effects effects_of(nn::Module& module, const ArchiveValue& result,
   for (const auto& [key, t] : module.named_buffers()) {
     if (!is_constant(key)) out.buffers.insert(key, t.detach().clone());
   }
-  for (const ArchiveValue& v : inputs) add_tensors(v, &out.inputs);
+  out.inputs = tensors_of(inputs);
   return out;
 }
 
@@ -228,11 +205,8 @@ void expect_same(const std::string& name, nn::Module& module,
                    str("{}input {}", what, k));
     }
 
-    std::vector<Tensor> before, results;
-    for (const ArchiveValue& v : examples[i]) add_tensors(v, &before);
-    add_tensors(expected, &results);
-    record.add(str("{}.input.", i), before);
-    record.add(str("{}.output.", i), results);
+    record.add(str("{}.input.", i), tensors_of(examples[i]));
+    record.add(str("{}.output.", i), expected.tensors());
     record.add(str("{}.after.", i), effects.inputs);
     record.add(str("{}.grad.", i), effects.gradients);
     record.add(str("{}.buffer.", i), effects.buffers);

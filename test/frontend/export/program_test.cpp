@@ -166,8 +166,8 @@ INSTANTIATE_TEST_SUITE_P(
     Programs, Recorded,
     testing::Values("attention", "bert", "classifier", "complex_core",
                     "complex_numbers", "convolutions", "convolutions_training",
-                    "effects", "functional", "llama", "loops", "mixture",
-                    "nested", "recurrent", "sizes", "vit", "writes"),
+                    "effects", "functional", "layouts", "llama", "loops",
+                    "mixture", "nested", "recurrent", "sizes", "vit", "writes"),
     [](const auto& info) { return std::string(info.param); });
 
 TEST(Program, IsReplayedByCompile) {

@@ -237,11 +237,14 @@ class Complex(nn.Module):
         self.linear = nn.Linear(4, 4)
         self.filter = nn.Parameter(torch.randn(6, 3, 2))
         self.register_buffer("window", torch.hann_window(4))
+        self.register_buffer("few", self.turns[0] * 2, persistent=False)
 
     def forward(self, x):
         n, t, _ = x.shape
         q = torch.view_as_complex(self.linear(x).view(n, t, 2, 2))
-        q = torch.view_as_real(q * self.turns[:t]).flatten(2)
+        turns = self.turns.to(x.device)[:t].to(x.device, torch.complex64)
+        q = q * turns * self.few.to(q).type_as(q)
+        q = torch.view_as_real(q).flatten(2)
         mixed = torch.fft.fftn(x, dim=(1, 2)).real
         passed = torch.fft.rfft2(x, norm="ortho")
         passed = torch.fft.irfft2(
@@ -269,6 +272,34 @@ def complex_core():
     return Complex(), (torch.randn(2, 6, 4),), {
         "decompose": "core", "dynamic_shapes": batch(1),
         "other": (torch.randn(3, 6, 4),)}
+
+
+class Layouts(nn.Module):
+    """Views that Python's strides permit."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.randn(4))
+
+    def forward(self, x, mask):
+        n, t, _ = x.shape
+        x = x * self.scale
+        turned = x.permute(2, 0, 1)
+        repeated = turned.unsqueeze(0).repeat(2, 1, 1, 1).view(8, n * t)
+        wide = x.permute(2, 1, 0)[:, None].expand(4, 2, t, n)
+        filled = wide.masked_fill(mask, 0.5).view(8, -1)
+        q = x.view(n, t, 2, 2).transpose(1, 2)
+        attended = nn.functional.scaled_dot_product_attention(
+            q.contiguous(), q, q).view(n, -1)
+        picture = x.view(n, t, 2, 2).permute(0, 3, 1, 2)[:, :, 1:]
+        padded = nn.functional.pad(picture, (1, 1, 1, 1))
+        padded = padded.permute(0, 2, 3, 1).view(n, -1)
+        return repeated, filled, attended, padded
+
+
+@program
+def layouts():
+    return Layouts(), (torch.randn(2, 6, 4), torch.rand(6, 2) > 0.5), {}
 
 
 def hugging_face(name, config, example, **options):
